@@ -1,0 +1,76 @@
+//! Decides which native commands a WebAssembly tool may run.
+//!
+//! The crate is pure: no files, clock, environment or processes. What only the host can know (which file a
+//! program's name stands for, what the host's environment holds) is passed in as [`Facts`], so that a decision
+//! can be repeated anywhere from its inputs.
+//!
+//! ```text
+//! text ──Policy::parse──▶ Policy ──┐
+//! Request ──validate──▶ ValidRequest ──▶ Policy::decide ──▶ Decision: Allow(Allowed) | Ask(Problem) | Deny(Problem)
+//!                           Facts ──┘
+//! ```
+//!
+//! Three types keep the steps apart. [`Decision`] is data: it can be stored and shown. [`Allowed`] can only be
+//! made by [`Policy::decide`]. What runs is an `Approved` of the runner, which needs the opened file as well.
+//!
+//! # Example
+//!
+//! ```
+//! use portcullis_policy::{Decision, Facts, Identity, Policy, ProgramFact, Request};
+//!
+//! let policy = Policy::parse("policy.toml", r#"
+//! version = 1
+//!
+//! [[program]]
+//! name = "git"
+//! [[program.rule]]
+//! id = "git-status"
+//! decision = "allow"
+//! why = "shows what changed"
+//! leading-arguments = ["status"]
+//! examples.allow = ["git status --short"]
+//! examples.deny = ["git push"]
+//! "#)?;
+//!
+//! let request = Request::new("git").args(["status", "--short"]).validate()?;
+//! let facts = Facts::new(ProgramFact::Found(Identity::new("/usr/bin/git", 1, 2)));
+//! assert!(matches!(policy.decide(&request, &facts), Decision::Allow(_)));
+//!
+//! let request = Request::new("git").args(["push"]).validate()?;
+//! let Decision::Deny(problem) = policy.decide(&request, &facts) else { panic!("git push must be denied") };
+//! assert_eq!(problem.code.as_str(), "shell.policy.arguments");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod code;
+mod decide;
+mod decision;
+mod environment;
+mod error;
+mod facts;
+mod file;
+mod level;
+mod limits;
+mod names;
+mod policy;
+mod problem;
+mod request;
+mod show;
+mod split;
+
+pub use arguments::ArgumentPattern;
+pub use code::{Code, Exit, WitCase};
+pub use decision::{Allowed, Decision, Effect};
+pub use error::PolicyError;
+pub use facts::{Facts, Identity, ProgramFact, Script};
+pub use level::Level;
+pub use limits::{LimitRequest, Limits};
+pub use names::{ProgramName, RuleId};
+pub use policy::{ComponentSettings, GuestFiles, Network, Policy, ProgramEntry, Rule, SessionSettings};
+pub use problem::{Problem, ProblemKind};
+pub use request::{Request, Stderr, Stdin, ValidRequest};
+pub use show::{Visible, visible};
+pub use split::{SplitError, split};
