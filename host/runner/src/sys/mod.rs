@@ -1,0 +1,7 @@
+//! System calls that no safe crate wraps as needed here: the only unsafe code of the runner.
+
+mod pidfd;
+mod wait;
+
+pub(crate) use pidfd::watch;
+pub(crate) use wait::{Ended, wait};
