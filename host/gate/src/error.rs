@@ -1,0 +1,95 @@
+//! What can go wrong in the gate.
+
+use std::path::PathBuf;
+
+use portcullis_audit::JournalError;
+use portcullis_policy::{Code, Level, Problem, visible};
+use portcullis_runner::WorkspaceError;
+
+/// The gate itself is broken, so nothing may run.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// The journal can't be written.
+    #[error("the journal can't be written, so nothing may run")]
+    Journal(#[from] JournalError),
+    /// The operating system gives no random numbers, so a session can have no id.
+    #[error("the operating system gives no random numbers for the session's id, so nothing may run")]
+    Random(#[source] getrandom::Error),
+}
+
+/// Why a call has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecError {
+    /// The request was refused, and nothing was started.
+    #[error("{0}")]
+    Refused(#[source] Problem),
+    /// The gate is broken.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// Why a gate could not be built. Nothing runs.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The policy demands more confinement than this host has.
+    #[error(
+        "the policy demands confinement level `{wanted}` and this host reaches `{available}`; to accept less, write \
+         `confinement.level = \"{available}\"` in {policy}"
+    )]
+    Level {
+        /// What the policy demands.
+        wanted: Level,
+        /// What there is.
+        available: Level,
+        /// How the policy's file is called.
+        policy: String,
+    },
+    /// The workspace can't be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The workspace contains what commands must never write.
+    #[error(
+        "the workspace `{}` is or contains {what} (`{}`), which commands must never be able to change; \
+         use a directory further down", visible(workspace), visible(&inside.to_string_lossy())
+    )]
+    Forbidden {
+        /// The workspace, resolved.
+        workspace: String,
+        /// What lies inside.
+        what: &'static str,
+        /// Where.
+        inside: PathBuf,
+    },
+    /// A variable that the policy passes on is not Unicode text.
+    #[error(
+        "the environment variable `{name}` is passed on by the policy and is not Unicode text; unset it or correct it"
+    )]
+    Environment {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl BuildError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Level { .. } => Code::ConfinementLevel,
+            Self::Workspace(_) => Code::WorkspaceMissing,
+            Self::Forbidden { .. } => Code::WorkspaceForbidden,
+            Self::Environment { .. } => Code::EnvValue,
+        }
+    }
+}
+
+impl Broken {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Journal(_) => Code::JournalUnwritable,
+            Self::Random(_) => Code::Internal,
+        }
+    }
+}
