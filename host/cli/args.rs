@@ -1,0 +1,248 @@
+//! The command line: one definition for parsing, `--help`, completions and the manual.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use portcullis_audit::{Durability, Head};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  the command's (exec) or the component's (run) own, else
+  124  the command was killed: its wall-clock limit ran out
+  125  portcullis failed: wrong policy, component, workspace or command line
+  126  denied by the policy, or it can't be executed
+  127  the program is not installed
+  128+n  the command was killed by signal n
+  130  cancelled (SIGINT, SIGTERM, SIGHUP)
+check: 0 allow, 10 ask, 126 deny. audit verify: 0 intact; 1 empty or unreadable; 3 torn tail; 4 edited; 5 missing;
+6 reordered; 7 duplicate; 8 malformed; 9 unknown version; 10 shorter than the head held; 11 forked from it.";
+
+/// Runs WebAssembly components that need native commands, behind a policy, a journal and a runner.
+#[derive(Debug, Parser)]
+#[command(name = "portcullis", version, max_term_width = 110, after_long_help = EXIT_CODES, subcommand_required = true)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Directory of the journal [default: $XDG_STATE_HOME/portcullis/journal]
+    #[arg(long, global = true, value_name = "DIR", env = "PORTCULLIS_JOURNAL", hide_env_values = true)]
+    pub(crate) journal: Option<PathBuf>,
+    /// When records reach the disk: within 50 ms, or each before its command starts
+    #[arg(long, global = true, value_name = "WHEN", default_value = "interval", value_parser = durability, hide_possible_values = true)]
+    pub(crate) durability: Durability,
+    /// Whether to colour what is printed; NO_COLOR is heeded too
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Say nothing on standard error but why portcullis failed
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say on standard error what is done
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a component that has a `main`
+    #[command(after_long_help = EXIT_CODES)]
+    Run(Run),
+    /// Run a native command through the same gate
+    #[command(after_long_help = EXIT_CODES)]
+    Exec(Exec),
+    /// Say what would become of a native command, and why; nothing runs
+    #[command(after_long_help = EXIT_CODES)]
+    Check(Check),
+    /// Write a commented policy to start from
+    Init(Init),
+    /// Work with policies
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Read and verify the journal
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands into a directory
+    Man {
+        /// Directory to write the pages into
+        #[arg(long, value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+}
+
+/// What every command that needs a gate takes.
+#[derive(Debug, Args)]
+pub(crate) struct Gate {
+    /// Policy file [default: the workspace's trusted portcullis.toml, else $XDG_CONFIG_HOME/portcullis/policy.toml]
+    #[arg(long, value_name = "FILE", env = "PORTCULLIS_POLICY", hide_env_values = true)]
+    pub(crate) policy: Option<PathBuf>,
+    /// Directory that commands work in
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) gate: Gate,
+    /// The component, and its arguments: everything after it
+    #[arg(required = true, num_args = 1.., trailing_var_arg = true, value_names = ["TOOL.wasm", "ARGS"])]
+    pub(crate) tool: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Exec {
+    #[command(flatten)]
+    pub(crate) gate: Gate,
+    /// How to print what came of it: as it is written, or, at the end, as JSON or in the shapes of three other tools
+    #[arg(long, value_name = "FORMAT", default_value = "passthrough")]
+    pub(crate) format: Format,
+    /// Decide and explain, run nothing; the same as `check`
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) gate: Gate,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
+/// A native command, as `exec` and `check` take it.
+#[derive(Debug, Args)]
+pub(crate) struct Request {
+    /// Run in this directory below the workspace
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
+    /// Set a variable that the policy lets callers set
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// Wall-clock limit, at most the policy's: 30s, 5m …
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) timeout: Option<Duration>,
+    /// Bytes kept of each stream, at most the policy's: 64KiB …
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(crate) output: Option<u64>,
+    /// The command needs the network
+    #[arg(long)]
+    pub(crate) network: bool,
+    /// Send standard error where standard output goes
+    #[arg(long)]
+    pub(crate) merge_stderr: bool,
+    /// Why; kept in the journal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// The program, and its arguments: everything after it
+    #[arg(required = true, num_args = 1.., trailing_var_arg = true, value_names = ["PROGRAM", "ARGS"])]
+    pub(crate) argv: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Standard output and standard error as they are written
+    Passthrough,
+    /// One JSON object
+    Json,
+    /// Row T9: stripped standard output, or where it failed stripped standard error
+    T,
+    /// Row L6: both as one text, error lines marked, the exit code at the end
+    L,
+    /// Row C4: {exit_code, stdout, stderr}
+    C,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Directory to write portcullis.toml into
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Trust a workspace's own policy, as it is now
+    Trust(Trust),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// The workspace, or its portcullis.toml
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Show what was asked for, decided and run
+    Show(Show),
+    /// Check that no record was changed, dropped or moved
+    #[command(after_long_help = EXIT_CODES)]
+    Verify(Verify),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// Everything about one call or session, by its id
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// How many of the newest calls to show; 0 = all
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 50)]
+    pub(crate) count: usize,
+    /// Print the records as JSON, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Compare with a head that was printed earlier and kept elsewhere: finds a cut or rewritten end too
+    #[arg(long, value_name = "RECORDS:HASH")]
+    pub(crate) head: Option<Head>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+fn durability(text: &str) -> Result<Durability, String> {
+    match text {
+        "interval" => Ok(Durability::Interval),
+        "record" => Ok(Durability::Record),
+        _ => Err("write `interval` or `record`".to_owned()),
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    time.ok_or_else(|| "write a span of time such as 500ms, 30s or 5m".to_owned())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let bytes = text.parse::<bytesize::ByteSize>().map(|size| size.as_u64());
+    bytes.map_err(|_| "write a number of bytes such as 4096, 64KiB or 1MB".to_owned())
+}

@@ -1,0 +1,56 @@
+//! The `portcullis` command: runs WebAssembly components that need native commands, behind a policy, a journal and a
+//! runner.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod audit;
+mod check;
+mod exec;
+mod failure;
+mod formats;
+mod generate;
+mod init;
+mod output;
+mod policy_source;
+mod run;
+mod set_up;
+mod signals;
+mod state;
+mod trust;
+
+use std::process::ExitCode;
+
+use args::{Arguments, AuditCommand, Command, PolicyCommand};
+use clap::Parser as _;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return failure::usage(&error),
+    };
+    output::set_color(arguments.color);
+    let quiet = arguments.quiet;
+    match dispatch(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => failure.report(quiet),
+    }
+}
+
+fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
+    let Arguments { command, journal, durability, color: _, quiet, verbose } = arguments;
+    let journal = state::JournalChoice { directory: journal, durability };
+    let voice = output::Voice::new(quiet, verbose);
+    match command {
+        Command::Run(run) => run::run(run, &journal, voice),
+        Command::Exec(exec) => exec::exec(exec, &journal, voice),
+        Command::Check(check) => check::check(&check.request, &check.gate, &journal, check.json),
+        Command::Init(init) => init::init(&init),
+        Command::Policy(PolicyCommand::Trust(file)) => trust::trust(&file),
+        Command::Audit(AuditCommand::Show(show)) => audit::show(&show, &journal),
+        Command::Audit(AuditCommand::Verify(verify)) => audit::verify(&verify, &journal),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { directory } => generate::man(directory.as_deref()),
+    }
+}

@@ -1,0 +1,47 @@
+//! `portcullis run`: a component with a `main`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use portcullis_policy::Code;
+use portcullis_wasmtime::{RunOptions, Tool, ToolEngine};
+use tokio_util::sync::CancellationToken;
+
+use crate::args;
+use crate::failure::Failure;
+use crate::output::Voice;
+use crate::set_up;
+use crate::signals::cancel_on_signal;
+use crate::state::JournalChoice;
+
+pub(crate) fn run(arguments: args::Run, journal: &JournalChoice, voice: Voice) -> Result<u8, Failure> {
+    let args::Run { gate, tool } = arguments;
+    let gate = set_up::gate(&gate, journal, voice)?;
+    let (path, rest) = tool.split_first().ok_or_else(|| Failure::message(Code::Usage, "no component is named"))?;
+    let arguments = text_arguments(rest)?;
+    let engine = ToolEngine::new().map_err(|error| Failure::new(Code::Internal, anyhow::anyhow!("{error:#}")))?;
+    let tool = Tool::load(&engine, Path::new(path))?;
+    let runtime = set_up::runtime()?;
+    let result = runtime.block_on(async {
+        let cancel = CancellationToken::new();
+        cancel_on_signal(cancel.clone())?;
+        let ended = tool.run(&gate, RunOptions { arguments, cancel }).await;
+        gate.shut_down().await;
+        Ok(ended?)
+    });
+    drop(gate);
+    // A guest can leave a thread behind that waits for ever: one that opens a FIFO, say.
+    runtime.shutdown_timeout(Duration::from_millis(50));
+    result
+}
+
+/// Arguments as text: the contract's strings are Unicode.
+pub(crate) fn text_arguments(arguments: &[std::ffi::OsString]) -> Result<Vec<String>, Failure> {
+    let text = |(index, argument): (usize, &std::ffi::OsString)| {
+        argument.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("argument {} is not Unicode text, which the contract needs", index + 1);
+            Failure::message(Code::Usage, message)
+        })
+    };
+    arguments.iter().enumerate().map(text).collect()
+}
