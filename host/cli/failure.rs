@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use portcullis_gate::{Broken, BuildError};
-use portcullis_policy::{Code, Exit, Problem};
+use portcullis_policy::{Code, Exit, Problem, RuleId};
 use portcullis_wasmtime::{LoadError, RunError};
 
 use crate::output;
@@ -12,21 +12,22 @@ use crate::output;
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Code,
+    rule: Option<RuleId>,
     /// What and why. May have several lines, where a place in a file is shown.
     error: anyhow::Error,
 }
 
 impl Failure {
     pub(crate) fn new(code: Code, error: impl Into<anyhow::Error>) -> Self {
-        Self { code, error: error.into() }
+        Self { code, rule: None, error: error.into() }
     }
 
     pub(crate) fn message(code: Code, message: impl Into<String>) -> Self {
-        Self { code, error: anyhow::Error::msg(message.into()) }
+        Self { code, rule: None, error: anyhow::Error::msg(message.into()) }
     }
 
     /// Prints it, and gives the exit code.
-    pub(crate) fn report(&self, _quiet: bool) -> ExitCode {
+    pub(crate) fn report(&self) -> ExitCode {
         // The causes, each once: wasmtime's repeat each other.
         let mut text = String::new();
         for cause in self.error.chain() {
@@ -39,42 +40,44 @@ impl Failure {
             }
         }
         let separator = if text.contains('\n') { "\n" } else { " " };
-        output::error(&format!("{text}{separator}[{}]", self.code));
+        let rule = self.rule.as_ref().map(|rule| format!("rule {rule}, ")).unwrap_or_default();
+        output::error(&format!("{text}{separator}[{rule}{}]", self.code));
         ExitCode::from(self.code.exit().code())
     }
 }
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
-        let code = problem.code;
-        let text = problem.to_string();
-        // The report adds the code itself.
-        let text = text.strip_suffix(&format!(" [{code}]")).unwrap_or(&text).to_owned();
-        Self { code, error: anyhow::Error::msg(text) }
+        let Problem { code, rule, message, at: _, advice } = problem;
+        let text = match advice {
+            Some(advice) => format!("{message}; {advice}"),
+            None => message,
+        };
+        Self { code, rule, error: anyhow::Error::msg(text) }
     }
 }
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self { code: error.code(), error: error.into() }
+        Self::new(error.code(), error)
     }
 }
 
 impl From<Broken> for Failure {
     fn from(error: Broken) -> Self {
-        Self { code: error.code(), error: error.into() }
+        Self::new(error.code(), error)
     }
 }
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Self { code: error.code(), error: error.into() }
+        Self::new(error.code(), error)
     }
 }
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        Self { code: error.code(), error: error.into() }
+        Self::new(error.code(), error)
     }
 }
 

@@ -31,10 +31,9 @@ fn main() -> ExitCode {
         Err(error) => return failure::usage(&error),
     };
     output::set_color(arguments.color);
-    let quiet = arguments.quiet;
     match dispatch(arguments) {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.report(quiet),
+        Err(failure) => failure.report(),
     }
 }
 
