@@ -1,6 +1,6 @@
 //! One way to start `portcullis` in a world of its own: home, state, workspace and policy in a fresh folder.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test program uses a part; a test that can't go on panics")]
 
 use std::ffi::OsStr;
 use std::fs;
