@@ -41,7 +41,16 @@ impl ArgumentPattern {
         }
     }
 
-    /// What the pattern would accept at this index, for a denial: "`log`", or "no further argument".
+    /// Orders patterns so that those which lie in another follow it.
+    pub(crate) fn sort_key(&self) -> (&[String], bool) {
+        match self {
+            Self::Any => (&[], false),
+            Self::Leading(start) => (start, false),
+            Self::Exact(all) => (all, true),
+        }
+    }
+
+    /// The argument that the pattern wants at this index; `None` = no further one.
     pub(crate) fn wanted_at(&self, index: usize) -> Option<&str> {
         match self {
             Self::Any => None,

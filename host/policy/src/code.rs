@@ -93,7 +93,7 @@ codes! {
     ArgvNul = "shell.argv.nul", Invalid, Failed, "The program, an argument or the directory contains NUL.";
     ArgvTooLarge = "shell.argv.too-large", Invalid, Failed, "Too many arguments, or too many bytes of them.";
     ProgramName = "shell.program.name", Invalid, Failed, "The program is not a plain file name.";
-    CwdInvalid = "shell.cwd.invalid", Invalid, Failed, "The working directory is not a relative path.";
+    CwdInvalid = "shell.cwd.invalid", Invalid, Failed, "The working directory is empty, absolute or too long.";
     EnvName = "shell.env.name", Invalid, Failed, "The name of an environment variable is empty, repeated, or contains `=` or NUL.";
     EnvValue = "shell.env.value", Invalid, Failed, "The value of an environment variable contains NUL.";
     EnvTooLarge = "shell.env.too-large", Invalid, Failed, "Too many environment variables, or too many bytes of them.";
@@ -154,3 +154,6 @@ impl Serialize for Code {
         serializer.serialize_str(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests;

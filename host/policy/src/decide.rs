@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::names::VariableName;
 use crate::policy::Network;
+use crate::show::excerpt;
 use crate::{
-    Allowed, Code, Decision, Effect, Facts, Identity, Limits, Policy, Problem, ProgramEntry, ProgramFact, Rule, RuleId,
+    Allowed, Code, Decision, Effect, Facts, Identity, Limits, Policy, Problem, ProgramEntry, ProgramFact, Rule, Stderr,
     ValidRequest, visible,
 };
 
@@ -15,6 +16,9 @@ impl Policy {
     /// Default is deny. Of the rules that fit the arguments the strictest wins, in whatever order they stand. Where
     /// several rules allow, all of their limits hold: the least network, the minimum of each ceiling, and every
     /// pinned variable.
+    ///
+    /// Of several reasons to refuse, the one named is the first in this order: program, rules, environment, network,
+    /// limits, and only then what the host can't do. So `unavailable` is never said of what is not allowed.
     pub fn decide(&self, request: &ValidRequest<'_>, facts: &Facts) -> Decision {
         match self.judge(request, facts) {
             Ok(allowed) => Decision::Allow(Box::new(allowed)),
@@ -26,23 +30,20 @@ impl Policy {
     fn judge(&self, request: &ValidRequest<'_>, facts: &Facts) -> Result<Allowed, Problem> {
         let entry = self.entry(request)?;
         let rules = self.allowing_rules(entry, request.arguments())?;
-        let identity = identity(entry, facts)?;
-        let mut limits = rules.iter().fold(entry.limits, |limits, rule| limits.min(rule.limits));
-        limits.output_bytes = limits.output_bytes.min(facts.output_ceiling);
-        let network = rules.iter().fold(entry.network, |network, rule| network.min(rule.network));
-        let mut ids: Vec<RuleId> = rules.iter().map(|rule| rule.id.clone()).collect();
-        ids.sort_unstable();
+        let env = self.environment(entry, &rules, request, facts)?;
+        let network = self.network(entry, &rules, request)?;
+        let limits = self.limits(entry, &rules, request, facts)?;
         Ok(Allowed {
             program: entry.name.clone(),
-            identity,
+            identity: identity(entry, facts)?,
             arguments: request.arguments().to_vec(),
             cwd: request.cwd().to_owned(),
-            env: self.environment(entry, &rules, request, facts)?,
-            merge_stderr: request.request().stderr == crate::Stderr::Merged,
-            limits: self.limits(entry, limits, request)?,
-            network: self.network(entry, network, request)?,
+            env,
+            merge_stderr: request.request().stderr == Stderr::Merged,
+            limits,
+            network,
             level: self.level,
-            rules: ids,
+            rules: rules.iter().map(|rule| rule.id.clone()).collect(),
             policy: self.digest.clone(),
         })
     }
@@ -51,67 +52,70 @@ impl Policy {
         let program = request.program();
         self.programs.get(program).ok_or_else(|| {
             let advice = format!("to allow it, add a [[program]] named '{program}' with a rule ({})", self.name);
-            Problem::new(Code::PolicyUnlisted, format!("no rule allows `{}`", visible(program.as_str()))).advise(advice)
+            Problem::new(Code::PolicyUnlisted, format!("no rule allows `{program}`")).advise(advice)
         })
     }
 
-    /// The rules that allow these arguments, none of which is stricter than `allow`.
-    fn allowing_rules<'a>(&self, entry: &'a ProgramEntry, arguments: &[String]) -> Result<Vec<&'a Rule>, Problem> {
-        let fitting: Vec<&Rule> = entry.rules.iter().filter(|rule| rule.arguments.fits(arguments).is_ok()).collect();
-        // Of two rules of the strictest effect the one with the smaller id is named: order must not matter.
-        let strictest = fitting.iter().map(|rule| rule.effect).max();
-        let by_id = |effect| fitting.iter().filter(|rule| rule.effect == effect).min_by_key(|rule| &rule.id);
-        match strictest {
+    /// The rules that allow these arguments, sorted by id, none of which is stricter than `allow`.
+    fn allowing_rules<'a>(&self, entry: &'a ProgramEntry, arguments: &'a [String]) -> Result<Vec<&'a Rule>, Problem> {
+        let mut fitting: Vec<&Rule> = entry.rules.fitting(arguments).collect();
+        // The order of the file must not matter: not for the verdict, and not for the rule that it names.
+        fitting.sort_unstable_by_key(|rule| &rule.id);
+        match fitting.iter().rev().max_by_key(|rule| rule.effect) {
             None => Err(self.nothing_fits(entry, arguments)),
-            Some(Effect::Allow) => Ok(fitting),
-            Some(effect @ (Effect::Ask | Effect::Deny)) => {
-                let Some(rule) = by_id(effect) else { return Err(self.nothing_fits(entry, arguments)) };
-                let place = format!("({}:{})", self.name, rule.line);
-                Err(match effect {
-                    Effect::Ask => {
-                        let message = format!("a person must approve this use of `{}`: {}", entry.name, rule.why);
-                        Problem::new(Code::ApprovalRequired, message).advise(format!(
-                            "nobody can be asked here; to let it run unasked, change the rule's `decision` {place}"
-                        ))
-                    }
-                    Effect::Allow | Effect::Deny => {
-                        let message = format!("a rule denies this use of `{}`: {}", entry.name, rule.why);
-                        Problem::new(Code::PolicyRule, message).advise(format!("the rule stands in {place}"))
-                    }
-                }
-                .by(&rule.id))
+            Some(strictest) => match strictest.effect {
+                Effect::Allow => Ok(fitting),
+                Effect::Ask | Effect::Deny => Err(self.stopped_by(entry, strictest)),
+            },
+        }
+    }
+
+    /// A rule that fits denies, or asks for a person.
+    fn stopped_by(&self, entry: &ProgramEntry, rule: &Rule) -> Problem {
+        let (name, why) = (&entry.name, excerpt(&rule.why));
+        let place = format!("({}:{})", self.name, rule.line);
+        match rule.effect {
+            Effect::Ask => {
+                Problem::new(Code::ApprovalRequired, format!("a person must approve this use of `{name}`: {why}"))
+                    .advise(format!(
+                        "nobody can be asked here; to let it run unasked, change the rule's `decision` {place}"
+                    ))
+            }
+            Effect::Allow | Effect::Deny => {
+                Problem::new(Code::PolicyRule, format!("a rule denies this use of `{name}`: {why}"))
+                    .advise(format!("to allow it, change the rule or take it out {place}"))
             }
         }
+        .by(&rule.id)
     }
 
     /// No rule fits: shows the one that fits the most arguments, and the argument where it stops.
     fn nothing_fits(&self, entry: &ProgramEntry, arguments: &[String]) -> Problem {
-        let stops = |rule: &Rule| rule.arguments.fits(arguments).err().unwrap_or(0);
+        let stops = |rule: &Rule| rule.arguments.fits(arguments).err().unwrap_or(arguments.len());
         let nearest = entry
             .rules
             .iter()
             .filter(|rule| rule.effect != Effect::Deny)
-            .max_by(|a, b| stops(a).cmp(&stops(b)).then_with(|| b.id.cmp(&a.id)));
+            .map(|rule| (stops(rule), rule))
+            .max_by(|(a, rule), (b, other)| a.cmp(b).then_with(|| other.id.cmp(&rule.id)));
         let name = &entry.name;
-        let Some(rule) = nearest else {
+        let Some((index, rule)) = nearest else {
             let message = format!("no rule allows `{name}`: it has rules that deny, and none that allows");
-            let advice =
-                format!("to allow a use of it, add a [[program.rule]] to its entry ({}:{})", self.name, entry.line);
+            let advice = format!(
+                "to allow a use of it, add a [[program.rule]] to the entry of '{name}' ({}:{})",
+                self.name, entry.line
+            );
             return Problem::new(Code::PolicyArguments, message).advise(advice);
         };
-        let index = stops(rule);
         let wanted = match rule.arguments.wanted_at(index) {
-            Some(wanted) => format!("`{}`", visible(wanted)),
+            Some(wanted) => format!("`{}`", excerpt(wanted)),
             None => "no further argument".to_owned(),
         };
         let message = match arguments.get(index) {
-            Some(argument) => {
-                let shown: String = argument.chars().take(200).collect();
-                format!(
-                    "no rule allows `{name}` with these arguments: at argument {index}, `{}`, the nearest rule wants {wanted}",
-                    visible(&shown)
-                )
-            }
+            Some(argument) => format!(
+                "no rule allows `{name}` with these arguments: at argument {index}, `{}`, the nearest rule wants {wanted}",
+                excerpt(argument)
+            ),
             None => format!(
                 "no rule allows `{name}` with these arguments: after the last one, the nearest rule wants {wanted}"
             ),
@@ -133,63 +137,97 @@ impl Policy {
         request: &ValidRequest<'_>,
         facts: &Facts,
     ) -> Result<Vec<(String, String)>, Problem> {
-        let mut set: BTreeMap<&str, &str> = BTreeMap::new();
-        let mut pinned: BTreeMap<&VariableName, (&RuleId, &str)> = BTreeMap::new();
-        for (name, value) in &entry.env.set {
-            set.insert(name.as_str(), value);
-        }
-        for rule in rules {
-            for (name, value) in &rule.set {
-                if let Some((other, theirs)) = pinned.insert(name, (&rule.id, value))
-                    && theirs != value
-                {
-                    let message = format!(
-                        "the rules `{other}` and `{}` both allow this, and set `{}` to different values",
-                        rule.id,
-                        name.as_str()
-                    );
-                    return Err(Problem::new(Code::PolicyAmbiguous, message).by(&rule.id));
-                }
-                set.insert(name.as_str(), value);
-            }
-        }
+        let mut set = self.pinned(entry, rules)?;
         for name in &entry.env.pass {
             if let Some(value) = facts.host_environment.get(name.as_str()) {
-                set.entry(name.as_str()).or_insert(value);
+                set.entry(name).or_insert(value);
             }
         }
         for (name, value) in request.env() {
-            let named = visible(name.as_str());
-            let refuse = |why: String| {
-                let advice = format!("to let guests set it, add it to `env.guest` ({})", self.name);
-                Problem::new(Code::EnvPolicy, why).advise(advice)
-            };
+            let named = excerpt(name.as_str());
             if !entry.env.guest.contains(name) {
-                return Err(refuse(format!("the environment variable `{named}` may not be set for `{}`", entry.name)));
+                let message = format!("the environment variable `{named}` may not be set for `{}`", entry.name);
+                let advice = format!("to let guests set it, add it to `env.guest` ({})", self.name);
+                return Err(Problem::new(Code::EnvPolicy, message).advise(advice));
             }
-            if set.insert(name.as_str(), value).is_some() {
-                return Err(refuse(format!(
-                    "the environment variable `{named}` is set by the policy and can't be changed"
-                )));
+            if set.insert(name, value).is_some() {
+                let message = format!("the environment variable `{named}` is set already and can't be changed");
+                let advice = format!("to let guests set it, take it out of `env.set` and `env.pass` ({})", self.name);
+                return Err(Problem::new(Code::EnvPolicy, message).advise(advice));
             }
         }
-        Ok(set.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        Ok(set.into_iter().map(|(name, value)| (name.as_str().to_owned(), value.to_owned())).collect())
     }
 
-    fn limits(&self, entry: &ProgramEntry, limits: Limits, request: &ValidRequest<'_>) -> Result<Limits, Problem> {
-        limits.tighten(&request.request().limits).map_err(|problem| {
-            problem.advise(format!("the ceilings stand under `limits` ({}:{})", self.name, entry.line))
-        })
-    }
-
-    fn network(&self, entry: &ProgramEntry, network: Network, request: &ValidRequest<'_>) -> Result<Network, Problem> {
-        if request.request().network && network == Network::None {
-            let message = format!("`{}` was asked to run with the network, and the policy gives it none", entry.name);
-            let advice = format!("to give it, set `network = \"host\"` under [confinement] ({})", self.name);
-            return Err(Problem::new(Code::NetworkPolicy, message).advise(advice));
+    /// The variables that the program and the rules set. Rules that contradict each other are refused when the policy
+    /// is read; should one get through, nothing runs.
+    fn pinned<'a>(
+        &self,
+        entry: &'a ProgramEntry,
+        rules: &[&'a Rule],
+    ) -> Result<BTreeMap<&'a VariableName, &'a str>, Problem> {
+        let mut set: BTreeMap<&VariableName, &str> =
+            entry.env.set.iter().map(|(name, value)| (name, value.as_str())).collect();
+        let mut pinned: BTreeMap<&VariableName, (&Rule, &str)> = BTreeMap::new();
+        for rule in rules {
+            for (name, value) in &rule.set {
+                if let Some((other, theirs)) = pinned.insert(name, (rule, value))
+                    && theirs != value
+                {
+                    let message = format!(
+                        "the rules `{}` and `{}` both allow this, and set `{}` to different values",
+                        other.id,
+                        rule.id,
+                        excerpt(name.as_str())
+                    );
+                    let advice =
+                        format!("set it to one value in both ({}:{} and {})", self.name, other.line, rule.line);
+                    return Err(Problem::new(Code::PolicyAmbiguous, message).by(&rule.id).advise(advice));
+                }
+                set.insert(name, value);
+            }
         }
+        Ok(set)
+    }
+
+    fn network(&self, entry: &ProgramEntry, rules: &[&Rule], request: &ValidRequest<'_>) -> Result<Network, Problem> {
         // A command that does not ask for the network does not get it.
-        Ok(if request.request().network { network } else { Network::None })
+        if !request.request().network {
+            return Ok(Network::None);
+        }
+        match rules.iter().fold(entry.network, |network, rule| network.min(rule.network)) {
+            Network::Host => Ok(Network::Host),
+            Network::None => {
+                let message =
+                    format!("`{}` was asked to run with the network, and the policy gives it none", entry.name);
+                let advice = format!(
+                    "to give it, set `network = \"host\"` under [confinement], and take it away neither in the \
+                     program's entry nor in its rules ({}:{})",
+                    self.name, entry.line
+                );
+                Err(Problem::new(Code::NetworkPolicy, message).advise(advice))
+            }
+        }
+    }
+
+    fn limits(
+        &self,
+        entry: &ProgramEntry,
+        rules: &[&Rule],
+        request: &ValidRequest<'_>,
+        facts: &Facts,
+    ) -> Result<Limits, Problem> {
+        let policy = rules.iter().fold(entry.limits, |limits, rule| limits.min(rule.limits));
+        let ceilings = Limits { output_bytes: policy.output_bytes.min(facts.output_ceiling), ..policy };
+        ceilings.tighten(&request.request().limits).map_err(|problem| {
+            if problem.code == Code::LimitUnsupported {
+                problem
+            } else if problem.code == Code::LimitPolicy && ceilings != policy {
+                problem.advise("more than that can't be handed to this caller, whatever the policy says")
+            } else {
+                problem.advise(format!("the ceilings stand under `limits` ({}:{})", self.name, entry.line))
+            }
+        })
     }
 }
 
@@ -210,3 +248,6 @@ fn identity(entry: &ProgramEntry, facts: &Facts) -> Result<Identity, Problem> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,18 @@ pub enum Effect {
     Deny,
 }
 
+impl Effect {
+    /// The word that the policy language uses.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// The verdict on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a decision that nobody reads protects nobody"]
@@ -49,7 +61,7 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// The entry's name, which is also argv[0].
+    /// The entry's name, which is also `argv[0]`.
     #[must_use]
     pub fn program(&self) -> &ProgramName {
         &self.program
@@ -61,7 +73,7 @@ impl Allowed {
         &self.identity
     }
 
-    /// argv[1..].
+    /// `argv[1..]`.
     #[must_use]
     pub fn arguments(&self) -> &[String] {
         &self.arguments
@@ -136,3 +148,6 @@ impl Allowed {
         hasher.0.finalize().into()
     }
 }
+
+#[cfg(test)]
+mod tests;

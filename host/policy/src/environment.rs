@@ -1,6 +1,8 @@
 //! Which environment variables nobody but the policy's author may set.
 
-/// Names, and beginnings of names (`*`), that make a loader, a shell or an interpreter run code or find other files.
+/// Names, and beginnings of names (`*`), that make a loader, a shell, an interpreter or a common tool run code, write
+/// files or read other configuration. No such list is complete: the policy's `env.guest` decides, this only catches
+/// what nobody should ever write there.
 ///
 /// Sources: `ld.so(8)`, `bash(1)`, `git(1)`, and the manuals of the interpreters; CVE-2014-6271 (exported
 /// functions), CVE-2023-4911 (`GLIBC_TUNABLES`).
@@ -32,6 +34,10 @@ const HOOKS: &[&str] = &[
     "FPATH",
     "GIT*",
     "SSH_*",
+    "HG*",
+    "SVN_*",
+    "CVS*",
+    "RSH",
     "EDITOR",
     "VISUAL",
     "PAGER",
@@ -39,6 +45,10 @@ const HOOKS: &[&str] = &[
     "LESS*",
     "MORE",
     "BROWSER",
+    "SYSTEMD_*",
+    "VIM*",
+    "EXINIT",
+    "INPUTRC",
     "LV",
     "PYTHON*",
     "PERL*",
@@ -67,12 +77,24 @@ const HOOKS: &[&str] = &[
     "RUSTFLAGS",
     "RUSTDOC*",
     "RUSTUP*",
-    "GOFLAGS",
-    "GOROOT",
-    "GOPATH",
-    "GOENV",
-    "GOTOOLCHAIN",
-    "GOPROXY",
+    "GO*",
+    "CGO_*",
+    "DOTNET_*",
+    "CORECLR_*",
+    "COMPlus_*",
+    "JULIA_*",
+    "R_*",
+    "ERL_*",
+    "OCAML*",
+    "GHC*",
+    "DENO_*",
+    "BUN_*",
+    "YARN_*",
+    "PIP_*",
+    "UV_*",
+    "POETRY_*",
+    "CONDA_*",
+    "VIRTUAL_ENV",
     "CC",
     "CXX",
     "CPP",
@@ -88,6 +110,12 @@ const HOOKS: &[&str] = &[
     "CMAKE_*",
     "COMPILER_PATH",
     "GCC_*",
+    "CCACHE_*",
+    "SCCACHE_*",
+    "DISTCC_*",
+    "LLVM_PROFILE_FILE",
+    "GCOV_*",
+    "PKG_CONFIG*",
     "LIBRARY_PATH",
     "CPATH",
     "AWKPATH",
@@ -106,6 +134,14 @@ const HOOKS: &[&str] = &[
     "TERMINFO*",
     "TERMCAP",
     "GNUPGHOME",
+    "AWS_*",
+    "CLOUDSDK_*",
+    "DOCKER_*",
+    "KUBECONFIG",
+    "GTK_*",
+    "GIO_*",
+    "GST_*",
+    "QT_*",
     "OPENSSL_*",
     "SSLKEYLOGFILE",
     "POSIXLY_CORRECT",
@@ -117,4 +153,48 @@ pub(crate) fn hook(name: &str) -> Option<&'static str> {
         Some(start) => name.starts_with(start),
         None => name == *pattern,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Derived from CVE-2014-6271, CVE-2023-4911, CVE-1999-0073 (`LD_*` through telnetd) and the manuals.
+    #[test]
+    fn variables_that_run_code_are_known() {
+        for name in [
+            "LD_PRELOAD",
+            "LD_AUDIT",
+            "GLIBC_TUNABLES",
+            "BASH_ENV",
+            "BASH_FUNC_ls%%",
+            "PATH",
+            "HOME",
+            "GIT_SSH_COMMAND",
+            "GIT_CONFIG_COUNT",
+            "PYTHONSTARTUP",
+            "PERL5OPT",
+            "RUBYOPT",
+            "NODE_OPTIONS",
+            "JAVA_TOOL_OPTIONS",
+            "GOFLAGS",
+            "GOCACHEPROG",
+            "RUSTC_WRAPPER",
+            "CARGO_BUILD_RUSTC",
+            "MAKEFLAGS",
+            "LESSOPEN",
+            "TAR_OPTIONS",
+            "AWS_CONFIG_FILE",
+        ] {
+            assert!(hook(name).is_some(), "{name}");
+        }
+        assert_eq!(hook("LD_PRELOAD"), Some("LD_*"));
+    }
+
+    #[test]
+    fn variables_that_only_tune_output_are_left_to_policies() {
+        for name in ["LANG", "LC_ALL", "TZ", "TERM", "COLUMNS", "NO_COLOR", "CI", "PATHS", "MY_PATH", "DEBUG"] {
+            assert_eq!(hook(name), None, "{name}");
+        }
+    }
 }

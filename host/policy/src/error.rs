@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level as Severity, Renderer, Snippet};
 
+use crate::{Policy, visible};
+
 /// A policy file that can't be used: what is wrong, at which line and column, and what to do.
 ///
 /// Displays as a report with the line and a caret. [`PolicyError::render`] does the same with colours.
@@ -18,8 +20,10 @@ pub struct PolicyError {
 }
 
 impl PolicyError {
-    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { name: String::new(), text: String::new(), span, message: message.into(), help: None }
+    /// The message may repeat the file's text as it is: whatever deceives is escaped here.
+    pub(crate) fn new(span: Range<usize>, message: impl AsRef<str>) -> Self {
+        let message = visible(message.as_ref()).to_string();
+        Self { name: String::new(), text: String::new(), span, message, help: None }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -29,7 +33,9 @@ impl PolicyError {
 
     /// Fills in the file that the error is in.
     pub(crate) fn in_file(mut self, name: &str, text: &str) -> Self {
-        name.clone_into(&mut self.name);
+        // What is longer than any policy is not kept: such an error is about its first line.
+        let text = &text[..text.floor_char_boundary(Policy::MAX_BYTES)];
+        self.name = visible(name).to_string();
         text.clone_into(&mut self.text);
         // A span must end inside the text and on character boundaries, whoever computed it.
         let floor = |index: usize| text.floor_char_boundary(index.min(text.len()));
@@ -82,8 +88,22 @@ impl fmt::Display for PolicyError {
 impl std::error::Error for PolicyError {}
 
 /// Line and column, both from 1, of a byte of a text.
-pub(crate) fn position(text: &str, index: usize) -> (usize, usize) {
+fn position(text: &str, index: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(index.min(text.len()))];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// Where the lines of a text end, to look up many lines in a long text.
+pub(crate) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(newline, _)| newline).collect())
+    }
+
+    /// The line, from 1, of a byte.
+    pub(crate) fn at(&self, index: usize) -> usize {
+        self.0.partition_point(|newline| *newline < index) + 1
+    }
 }

@@ -32,12 +32,12 @@
 //! examples.deny = ["git push"]
 //! "#)?;
 //!
-//! let request = Request::new("git").args(["status", "--short"]).validate()?;
 //! let facts = Facts::new(ProgramFact::Found(Identity::new("/usr/bin/git", 1, 2)));
-//! assert!(matches!(policy.decide(&request, &facts), Decision::Allow(_)));
+//! let request = Request::new("git").args(["status", "--short"]);
+//! assert!(matches!(policy.decide(&request.validate()?, &facts), Decision::Allow(_)));
 //!
-//! let request = Request::new("git").args(["push"]).validate()?;
-//! let Decision::Deny(problem) = policy.decide(&request, &facts) else { panic!("git push must be denied") };
+//! let request = Request::new("git").args(["push"]);
+//! let Decision::Deny(problem) = policy.decide(&request.validate()?, &facts) else { panic!("git push must be denied") };
 //! assert_eq!(problem.code.as_str(), "shell.policy.arguments");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -54,12 +54,18 @@ mod facts;
 mod file;
 mod level;
 mod limits;
+mod load;
 mod names;
 mod policy;
 mod problem;
 mod request;
+mod rules;
 mod show;
 mod split;
+#[cfg(test)]
+mod testing;
+mod validate;
+mod value;
 
 pub use arguments::ArgumentPattern;
 pub use code::{Code, Exit, WitCase};
@@ -71,6 +77,7 @@ pub use limits::{LimitRequest, Limits};
 pub use names::{ProgramName, RuleId};
 pub use policy::{ComponentSettings, GuestFiles, Network, Policy, ProgramEntry, Rule, SessionSettings};
 pub use problem::{Problem, ProblemKind};
-pub use request::{Request, Stderr, Stdin, ValidRequest};
+pub use request::{Request, Stderr, Stdin};
 pub use show::{Visible, visible};
 pub use split::{SplitError, split};
+pub use validate::ValidRequest;

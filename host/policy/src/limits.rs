@@ -36,12 +36,6 @@ impl Limits {
     /// These ceilings, tightened as a request asks.
     pub(crate) fn tighten(self, request: &LimitRequest) -> Result<Self, Problem> {
         let LimitRequest { wall, cpu, output_bytes, memory_bytes, processes } = *request;
-        let unsupported =
-            [(cpu.is_some(), "processor time"), (memory_bytes.is_some(), "memory"), (processes.is_some(), "processes")];
-        if let Some((_, what)) = unsupported.into_iter().find(|(asked, _)| *asked) {
-            let message = format!("this host can't limit {what}; leave that limit out of the request");
-            return Err(Problem::new(Code::LimitUnsupported, message));
-        }
         let wall = match wall {
             Some(asked) if asked.is_zero() || asked > self.wall => {
                 let message = format!(
@@ -62,6 +56,12 @@ impl Limits {
             }
             asked => asked.unwrap_or(self.output_bytes),
         };
+        let unsupported =
+            [(cpu.is_some(), "processor time"), (memory_bytes.is_some(), "memory"), (processes.is_some(), "processes")];
+        if let Some((_, what)) = unsupported.into_iter().find(|(asked, _)| *asked) {
+            let message = format!("this host can't limit {what}; leave that limit out of the request");
+            return Err(Problem::new(Code::LimitUnsupported, message));
+        }
         Ok(Self { wall, output_bytes })
     }
 }

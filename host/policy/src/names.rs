@@ -5,9 +5,12 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer};
 
+use crate::show::{deceives, excerpt};
+
 /// Name of an entry of the program table: a file name without a directory, such as `git`.
 ///
-/// One to 255 bytes; no `/`, no NUL, no white space or control characters, and neither `.` nor `..`.
+/// One to 255 bytes; no `/`, no white space, no control characters (NUL is one), nothing invisible, and neither `.`
+/// nor `..`. So it can be shown as it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ProgramName(String);
@@ -31,6 +34,8 @@ impl ProgramName {
             Err("is a directory")
         } else if name.chars().any(|c| c.is_control() || c.is_whitespace()) {
             Err("contains white space or a control character")
+        } else if name.chars().any(deceives) {
+            Err("contains an invisible character")
         } else {
             Ok(Self(name.to_owned()))
         }
@@ -63,7 +68,7 @@ impl RuleId {
     pub(crate) fn new(id: &str) -> Result<Self, &'static str> {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-./_".contains(c);
         if id.is_empty() || id.len() > Self::MAX_BYTES || !id.chars().all(fits) {
-            return Err("a rule id is 1 to 64 of a-z, 0-9, `-`, `.`, `/`, `_`");
+            return Err("is not 1 to 64 of a-z, 0-9, `-`, `.`, `/`, `_`");
         }
         Ok(Self(id.to_owned()))
     }
@@ -105,13 +110,17 @@ impl VariableName {
 }
 
 macro_rules! deserialize_checked {
-    ($($name:ident),*) => {$(
+    ($($name:ident: $text:ident, $problem:ident => $message:expr;)*) => {$(
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                Self::new(&text).map_err(|problem| de::Error::custom(format!("`{}`: {problem}", text.escape_debug())))
+                let $text = String::deserialize(deserializer)?;
+                Self::new(&$text).map_err(|$problem| de::Error::custom($message))
             }
         }
     )*};
 }
-deserialize_checked!(ProgramName, RuleId, VariableName);
+deserialize_checked! {
+    ProgramName: text, problem => format!("the program name `{}` {problem}", excerpt(&text));
+    RuleId: text, problem => format!("the rule id `{}` {problem}", excerpt(&text));
+    VariableName: text, problem => problem;
+}

@@ -4,8 +4,9 @@ use std::fmt::{self, Write as _};
 
 /// Text with every character that could deceive a reader or drive a terminal written as an escape.
 ///
-/// Control characters (C0, DEL, C1), bidirectional controls and invisible characters come out as `\u{…}`, so that
-/// what is shown is what is there. See the "Trojan Source" paper (CVE-2021-42574) and CVE-2023-28486 (sudo logs).
+/// Control characters (C0, DEL, C1), bidirectional controls and invisible characters come out as `\u{…}`; newline,
+/// carriage return and tab as `\n`, `\r` and `\t`. Backslashes stay as they are: this is for readers, and can't be
+/// read back. See the "Trojan Source" paper (CVE-2021-42574) and CVE-2023-28486 (sudo logs).
 ///
 /// ```
 /// assert_eq!(portcullis_policy::visible("a\u{1b}[2Jb\u{202e}").to_string(), r"a\u{1b}[2Jb\u{202e}");
@@ -34,12 +35,32 @@ impl fmt::Display for Visible<'_> {
     }
 }
 
-/// Whether a character is invisible, or changes how others are shown.
-fn deceives(c: char) -> bool {
+/// Most characters of somebody else's text that a message repeats.
+const EXCERPT: usize = 200;
+
+/// As [`visible`], and at most 200 characters of the text, then `…`: what a message may repeat of a text that can be
+/// as long as a guest likes.
+pub(crate) fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", visible(&text[..end])),
+        None => visible(text).to_string(),
+    }
+}
+
+/// Whether a character is invisible, drives a terminal, or changes how others are shown.
+///
+/// Beside control characters: Unicode's `Default_Ignorable_Code_Point` (`DerivedCoreProperties.txt`), line and
+/// paragraph separator, interlinear annotation, the format controls of Egyptian hieroglyphs, and the empty Braille
+/// pattern.
+pub(crate) fn deceives(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,3 +97,6 @@ pub fn split(line: &str) -> Result<Vec<String>, SplitError> {
         State::Escaped(_) => Err(SplitError::NoEscapedCharacter),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! From the text of a policy file to a [`Policy`]: everything is checked, nothing is ignored.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_spanned::Spanned;
+use sha2::{Digest, Sha256};
+
+use crate::error::Lines;
+use crate::file::{ConfinementTable, PolicyFile, ProgramTable, ProgramsTable, RuleEnvTable, RuleTable, WorkspaceTable};
+use crate::policy::Environment;
+use crate::rules::Rules;
+use crate::value::Word;
+use crate::{
+    ArgumentPattern, Effect, Level, Limits, Network, Policy, PolicyError, ProgramEntry, Rule, RuleId, visible,
+};
+
+mod ceilings;
+mod examples;
+mod pins;
+mod read;
+mod variables;
+
+impl Policy {
+    /// Reads a policy from the text of a policy file. `name` is how messages call the file.
+    ///
+    /// Everything is checked: unknown keys, values, references, and every rule's examples. A text of more than
+    /// [`Policy::MAX_BYTES`] is refused.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its line, column and what to do.
+    ///
+    /// # Example
+    /// ```
+    /// use portcullis_policy::Policy;
+    ///
+    /// let error = Policy::parse("policy.toml", "version = 1\n[limits]\nwall = \"soon\"\n").unwrap_err();
+    /// assert_eq!((error.line(), error.column()), (3, 8));
+    /// assert!(error.to_string().starts_with("error: `soon` is no span of time above zero"));
+    /// ```
+    pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
+        Self::parse_unnamed(text)
+            .map(|policy| Self { name: visible(name).to_string(), ..policy })
+            .map_err(|error| error.in_file(name, text))
+    }
+
+    fn parse_unnamed(text: &str) -> Result<Self, PolicyError> {
+        if text.len() > Self::MAX_BYTES {
+            let message = format!("the file has {} bytes; a policy has at most {}", text.len(), Self::MAX_BYTES);
+            return Err(PolicyError::new(0..0, message).help("is it the right file?"));
+        }
+        let PolicyFile { _version, workspace, component, session, limits, programs, env, confinement, program } =
+            read::policy_file(text)?;
+        let WorkspaceTable { guest_files } = workspace;
+        let ConfinementTable { level, network } = confinement;
+        let base = Base {
+            lines: Lines::of(text),
+            limits: ceilings::command(limits, None)?,
+            network: network.map_or_else(Network::default, |network| network.into_inner().0),
+            env: variables::environment(env, &Environment::default())?,
+        };
+        let component = ceilings::component(component)?;
+        let session = ceilings::session(session)?;
+        let search_path = search_path(programs)?;
+        let mut rule_lines = BTreeMap::new();
+        let mut programs: BTreeMap<_, ProgramEntry> = BTreeMap::new();
+        for table in program {
+            let span = table.name.span();
+            if let Some(earlier) = programs.get(table.name.get_ref()) {
+                let message = format!("`{}` already has an entry, in line {}", earlier.name, earlier.line);
+                let help = "put all rules of a program under one [[program]]";
+                return Err(PolicyError::new(span, message).help(help));
+            }
+            let entry = base.program(table, &mut rule_lines)?;
+            programs.insert(entry.name.clone(), entry);
+        }
+        Ok(Self {
+            name: String::new(),
+            digest: hex(&Sha256::digest(text.as_bytes())),
+            guest_files: guest_files.map(|Word(files)| files).unwrap_or_default(),
+            component,
+            session,
+            level: level.map_or(Level::Full, |Word(level)| level),
+            search_path,
+            programs,
+        })
+    }
+}
+
+/// What programs inherit from the top of the file.
+struct Base {
+    lines: Lines,
+    limits: Limits,
+    network: Network,
+    env: Environment,
+}
+
+impl Base {
+    fn program(
+        &self,
+        table: ProgramTable,
+        rule_lines: &mut BTreeMap<RuleId, usize>,
+    ) -> Result<ProgramEntry, PolicyError> {
+        let ProgramTable { name, file, limits, network, env, rule } = table;
+        let span = name.span();
+        if rule.is_empty() {
+            let message = format!("`{}` has no rule, so nothing about it would be allowed", name.get_ref());
+            let help = "add a [[program.rule]] with `id`, `decision` and `why`";
+            return Err(PolicyError::new(span, message).help(help));
+        }
+        if let Some(file) = &file
+            && !is_plain_absolute(file.get_ref())
+        {
+            let message = "the file of a program must be an absolute path without `.` and `..`";
+            let help = "write where it is, such as \"/usr/bin/git\", or leave `file` out to have it looked up";
+            return Err(PolicyError::new(file.span(), message).help(help));
+        }
+        let mut entry = ProgramEntry {
+            line: self.lines.at(span.start),
+            name: name.into_inner(),
+            file: file.map(Spanned::into_inner),
+            limits: ceilings::command(limits, Some(self.limits))?,
+            network: narrowed(network, self.network, "a program can't get more network than [confinement] gives")?,
+            env: variables::environment(env, &self.env)?,
+            rules: Rules::new(Vec::new()),
+        };
+        let mut rules = Vec::with_capacity(rule.len());
+        let mut examples = Vec::with_capacity(rule.len());
+        let mut spans = Vec::with_capacity(rule.len());
+        for mut table in rule {
+            let span = table.id.span();
+            examples.push(std::mem::take(&mut table.examples));
+            let rule = self.rule(table, &entry)?;
+            if let Some(line) = rule_lines.insert(rule.id.clone(), rule.line) {
+                let message = format!("the rule id `{}` is already taken, in line {line}", rule.id);
+                let help = "ids are unique in a policy, since records and guests know a rule by its id";
+                return Err(PolicyError::new(span, message).help(help));
+            }
+            rules.push(rule);
+            spans.push(span);
+        }
+        entry.rules = Rules::new(rules);
+        pins::check(&entry.rules, &spans)?;
+        for (rule, examples) in entry.rules.iter().zip(examples) {
+            examples::check(&entry, rule, &examples)?;
+        }
+        Ok(entry)
+    }
+
+    fn rule(&self, table: RuleTable, program: &ProgramEntry) -> Result<Rule, PolicyError> {
+        let RuleTable { id, decision, why, leading_arguments, exact_arguments, limits, network, env, examples: _ } =
+            table;
+        let RuleEnvTable { set } = env;
+        let span = id.span();
+        if why.get_ref().trim().is_empty() {
+            let message = "say why: it is shown with the policy, in records, and to guests that the rule stops";
+            return Err(PolicyError::new(why.span(), message).help("write a few words, such as \"shows what changed\""));
+        }
+        let arguments = match (leading_arguments, exact_arguments) {
+            (None, None) => ArgumentPattern::Any,
+            (Some(leading), None) => ArgumentPattern::Leading(words(leading)?),
+            (None, Some(exact)) => ArgumentPattern::Exact(words(exact)?),
+            (Some(_), Some(exact)) => {
+                let message = "a rule has either `leading-arguments` or `exact-arguments`, not both";
+                let help = "leave one out, or write two rules";
+                return Err(PolicyError::new(exact.span(), message).help(help));
+            }
+        };
+        let Word(effect) = decision;
+        let narrows = limits.wall.is_some() || limits.output.is_some() || network.is_some() || !set.is_empty();
+        if effect == Effect::Deny && narrows {
+            let message = format!("`{}` denies, so `limits`, `network` and `env` would do nothing in it", id.get_ref());
+            return Err(PolicyError::new(span, message).help("leave them out"));
+        }
+        Ok(Rule {
+            line: self.lines.at(span.start),
+            id: id.into_inner(),
+            effect,
+            why: why.into_inner(),
+            arguments,
+            limits: ceilings::command(limits, Some(program.limits))?,
+            network: narrowed(network, program.network, "a rule can't give more network than its program has")?,
+            set: variables::set(set)?,
+        })
+    }
+}
+
+fn words(words: Spanned<Vec<Spanned<String>>>) -> Result<Vec<String>, PolicyError> {
+    let word = |word: Spanned<String>| {
+        if word.get_ref().contains('\0') {
+            let message = "no argument contains NUL, so the rule would never fit";
+            return Err(PolicyError::new(word.span(), message).help("take it out"));
+        }
+        Ok(word.into_inner())
+    };
+    words.into_inner().into_iter().map(word).collect()
+}
+
+/// Programs and rules may take the network away, never give what the table above them does not.
+fn narrowed(
+    network: Option<Spanned<Word<Network>>>,
+    outer: Network,
+    message: &'static str,
+) -> Result<Network, PolicyError> {
+    match network {
+        Some(network) if network.get_ref().0 > outer => {
+            let help = "give it in [confinement] first, and take it away where it is not needed";
+            Err(PolicyError::new(network.span(), message).help(help))
+        }
+        network => Ok(network.map_or(outer, |network| network.into_inner().0)),
+    }
+}
+
+fn search_path(table: ProgramsTable) -> Result<Vec<String>, PolicyError> {
+    let ProgramsTable { path } = table;
+    let Some(path) = path else {
+        return Ok(Policy::DEFAULT_SEARCH_PATH.map(str::to_owned).to_vec());
+    };
+    let directory = |directory: Spanned<String>| {
+        if !is_plain_absolute(directory.get_ref()) {
+            let message = "programs are looked up in absolute directories only, without `.` and `..`";
+            return Err(PolicyError::new(directory.span(), message).help("write it out, such as \"/usr/bin\""));
+        }
+        Ok(directory.into_inner())
+    };
+    path.into_iter().map(directory).collect()
+}
+
+fn is_plain_absolute(path: &str) -> bool {
+    path.starts_with('/') && !path.contains('\0') && !path.split('/').any(|part| part == "." || part == "..")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A place in the file where something stands.
+type Span = Range<usize>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+use proptest::prelude::*;
+
+use crate::testing::{effect, pattern, rule_text, words};
+use crate::{Policy, Rule};
+
+fn ids<'a>(rules: impl Iterator<Item = &'a Rule>) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = rules.map(|rule| rule.id.as_str()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+proptest! {
+    /// The rules that are found are those that one would find by trying each.
+    #[test]
+    fn finding_rules_and_trying_each_come_to_the_same(
+        rules in prop::collection::vec((pattern(), effect()), 1..12),
+        arguments in words(),
+    ) {
+        let mut text = "version = 1\n[[program]]\nname = \"git\"\n".to_owned();
+        for (number, (pattern, effect)) in rules.iter().enumerate() {
+            text += &rule_text(number, pattern, *effect);
+        }
+        let policy = Policy::parse("policy.toml", &text).unwrap();
+        let rules = &policy.programs().next().unwrap().rules;
+        let tried = ids(rules.iter().filter(|rule| rule.arguments.fits(&arguments).is_ok()));
+        prop_assert_eq!(ids(rules.fitting(&arguments)), tried);
+    }
+}
