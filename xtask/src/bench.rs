@@ -9,7 +9,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     guests::build()?;
     // The baseline of a figure about whole processes.
     let mut baseline = process::cargo();
-    process::run(baseline.current_dir(project::root()).args(["build", "--quiet", "--release", "--example", "minimal-host"]))?;
+    process::run(baseline.current_dir(project::root()).args([
+        "build",
+        "--quiet",
+        "--release",
+        "--example",
+        "minimal-host",
+    ]))?;
     let mut bench = process::cargo();
     bench.current_dir(project::root()).args(["bench", "--bench", "figures", "--"]).args(arguments);
     process::run(bench.env("PORTCULLIS_TEST_COMPONENTS", project::components()))

@@ -4,7 +4,7 @@
 //! root, and what the tests need is copied to a folder that is open to all:
 //!
 //! ```text
-//! bin/portcullis   components/*.wasm   data/…   guest-examples/…/portcullis.toml   tests/NAME-HASH
+//! bin/portcullis   components/*.wasm   data/…   docs/…   guest-examples/…/portcullis.toml   tests/NAME-HASH
 //! ```
 
 use std::collections::BTreeSet;
@@ -61,10 +61,8 @@ fn lay_out(root: &Path) -> Result<Vec<PathBuf>> {
     }
     copy(&project::portcullis(), &root.join("bin/portcullis"))?;
     copy_tree(&project::components(), &root.join("components"), &|_| true)?;
-    let data = project::root().join("tests/data");
-    if data.is_dir() {
-        copy_tree(&data, &root.join("data"), &|_| true)?;
-    }
+    copy_tree(&project::root().join("tests/data"), &root.join("data"), &|_| true)?;
+    copy_tree(&project::root().join("docs"), &root.join("docs"), &|_| true)?;
     let is_policy = |file: &Path| file.file_name().is_some_and(|name| name == "portcullis.toml");
     copy_tree(&project::root().join("guest-examples"), &root.join("guest-examples"), &is_policy)?;
 
