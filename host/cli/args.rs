@@ -8,15 +8,39 @@ use portcullis_audit::{Durability, Head};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  the command's (exec) or the component's (run) own, else
-  124  the command was killed: its wall-clock limit ran out
-  125  portcullis failed: wrong policy, component, workspace or command line
-  126  denied by the policy, or it can't be executed
-  127  the program is not installed
+  that of the command (exec) or of the component (run), or:
+  124    the command was killed: its wall-clock limit ran out
+  125    portcullis failed: wrong policy, component, workspace, command line
+  126    denied, or nobody can be asked, or the program can't be executed
+  127    the program is not installed
   128+n  the command was killed by signal n
-  130  cancelled (SIGINT, SIGTERM, SIGHUP)
-check: 0 allow, 10 ask, 126 deny. audit verify: 0 intact; 1 empty or unreadable; 3 torn tail; 4 edited; 5 missing;
-6 reordered; 7 duplicate; 8 malformed; 9 unknown version; 10 shorter than the head held; 11 forked from it.";
+  130    cancelled by SIGINT, SIGTERM or SIGHUP
+`check` and `audit verify` have their own; see their --help.";
+
+const CHECK_EXIT_CODES: &str = "\
+Exit codes:
+  0    allow: `exec` would run it
+  10   ask: a person would have to approve it
+  126  deny: it may not run, or it can't
+  125  portcullis failed: wrong policy, workspace, command line";
+
+const VERIFY_EXIT_CODES: &str = "\
+Exit codes:
+  0   intact
+  1   empty: no record at all; or unreadable
+  3   torn: a crash cut off the last record
+  4   edited: a record was changed
+  5   missing: records inside the journal are gone
+  6   reordered: a record stands in another's place
+  7   duplicate: a record was copied or inserted
+  8   malformed: a line is no record
+  9   unknown version: a newer release wrote it
+  10  shorter than the head held
+  11  forked from the head held: rewritten, or another journal
+  125 portcullis failed: wrong command line";
+
+/// Heading of the options that every command takes.
+const EVERYWHERE: &str = "Options of all commands";
 
 /// Runs WebAssembly components that need native commands, behind a policy, a journal and a runner.
 #[derive(Debug, Parser)]
@@ -25,20 +49,21 @@ check: 0 allow, 10 ask, 126 deny. audit verify: 0 intact; 1 empty or unreadable;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Directory of the journal [default: $XDG_STATE_HOME/portcullis/journal]
-    #[arg(long, global = true, value_name = "DIR", env = "PORTCULLIS_JOURNAL", hide_env_values = true)]
+    /// Directory of the journal [default: $PORTCULLIS_JOURNAL, else $XDG_STATE_HOME/portcullis/journal]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "DIR")]
     pub(crate) journal: Option<PathBuf>,
-    /// When records reach the disk: within 50 ms, or each before its command starts
-    #[arg(long, global = true, value_name = "WHEN", default_value = "interval", value_parser = durability, hide_possible_values = true)]
+    /// When records reach the disk: `interval`, within 50 ms; `record`, before each command starts
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "WHEN", default_value = "interval")]
+    #[arg(value_parser = durability)]
     pub(crate) durability: Durability,
     /// Whether to colour what is printed; NO_COLOR is heeded too
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
     /// Say nothing on standard error but why portcullis failed
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say on standard error what is done
-    #[arg(short, long, global = true)]
+    /// Say on standard error which policy and journal are used, and the id of the call
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     pub(crate) verbose: bool,
 }
 
@@ -51,7 +76,7 @@ pub(crate) enum Command {
     #[command(after_long_help = EXIT_CODES)]
     Exec(Exec),
     /// Say what would become of a native command, and why; nothing runs
-    #[command(after_long_help = EXIT_CODES)]
+    #[command(after_long_help = CHECK_EXIT_CODES)]
     Check(Check),
     /// Write a commented policy to start from
     Init(Init),
@@ -77,8 +102,9 @@ pub(crate) enum Command {
 /// What every command that needs a gate takes.
 #[derive(Debug, Args)]
 pub(crate) struct Gate {
-    /// Policy file [default: the workspace's trusted portcullis.toml, else $XDG_CONFIG_HOME/portcullis/policy.toml]
-    #[arg(long, value_name = "FILE", env = "PORTCULLIS_POLICY", hide_env_values = true)]
+    /// Policy file [default: $PORTCULLIS_POLICY, else the workspace's trusted portcullis.toml, else
+    /// $XDG_CONFIG_HOME/portcullis/policy.toml]
+    #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Directory that commands work in
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -98,10 +124,10 @@ pub(crate) struct Run {
 pub(crate) struct Exec {
     #[command(flatten)]
     pub(crate) gate: Gate,
-    /// How to print what came of it: as it is written, or, at the end, as JSON or in the shapes of three other tools
+    /// How to print what the command writes: at once, or at its end as JSON or as one of three other tools would
     #[arg(long, value_name = "FORMAT", default_value = "passthrough")]
     pub(crate) format: Format,
-    /// Decide and explain, run nothing; the same as `check`
+    /// Decide and explain, run nothing, as `check` does
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -128,10 +154,10 @@ pub(crate) struct Request {
     /// Set a variable that the policy lets callers set
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
     pub(crate) env: Vec<(String, String)>,
-    /// Wall-clock limit, at most the policy's: 30s, 5m …
+    /// Wall-clock limit, at most the policy's, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Duration>,
-    /// Bytes kept of each stream, at most the policy's: 64KiB …
+    /// Bytes kept of each stream, at most the policy's, such as 64KiB
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) output: Option<u64>,
     /// The command needs the network
@@ -140,7 +166,7 @@ pub(crate) struct Request {
     /// Send standard error where standard output goes
     #[arg(long)]
     pub(crate) merge_stderr: bool,
-    /// Why; kept in the journal
+    /// Why the command is wanted; kept in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// The program, and its arguments: everything after it
@@ -150,15 +176,18 @@ pub(crate) struct Request {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Standard output and standard error as they are written
+    /// Each stream as it is written
     Passthrough,
-    /// One JSON object
+    /// A JSON object: status, streams, usage, confinement
     Json,
-    /// Row T9: stripped standard output, or where it failed stripped standard error
+    /// Text: standard output stripped; if it failed, standard error stripped
+    // Row T9 of the field.
     T,
-    /// Row L6: both as one text, error lines marked, the exit code at the end
+    /// Text: both streams, errors marked `[stderr]`, the exit code unless 0
+    // Rows L3, L6 and L7.
     L,
-    /// Row C4: {exit_code, stdout, stderr}
+    /// A JSON object: exit_code, stdout, stderr
+    // Row C4.
     C,
 }
 
@@ -177,7 +206,7 @@ pub(crate) enum PolicyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Trust {
-    /// The workspace, or its portcullis.toml
+    /// The workspace, or the portcullis.toml in it
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) path: PathBuf,
 }
@@ -187,7 +216,7 @@ pub(crate) enum AuditCommand {
     /// Show what was asked for, decided and run
     Show(Show),
     /// Check that no record was changed, dropped or moved
-    #[command(after_long_help = EXIT_CODES)]
+    #[command(after_long_help = VERIFY_EXIT_CODES)]
     Verify(Verify),
 }
 

@@ -2,27 +2,46 @@
 
 mod calls;
 mod details;
+mod json;
 mod table;
+mod wanted;
 
-use portcullis_audit::{Anchor, Head, Reader, Verdict};
-use portcullis_policy::Code;
+use portcullis_audit::{Anchor, Head, JournalError, Reader, Verdict};
+use portcullis_policy::{Code, visible};
 use serde::Serialize;
 
 use crate::args;
 use crate::failure::Failure;
-use crate::output::{self, BAD, DOUBT, GOOD};
+use crate::output::{self, BAD, DOUBT, GOOD, Voice};
 use crate::state::JournalChoice;
 
-pub(crate) fn show(arguments: &args::Show, journal: &JournalChoice) -> Result<u8, Failure> {
+pub(crate) fn show(arguments: &args::Show, journal: &JournalChoice, voice: Voice) -> Result<u8, Failure> {
     let args::Show { id, count, json } = arguments;
     let directory = journal.directory()?;
-    let reader = Reader::open(&directory).map_err(|error| Failure::new(Code::JournalUnreadable, error))?;
-    let entries = reader.map(|entry| entry.map_err(|error| Failure::new(Code::JournalUnreadable, error)));
+    let unreadable = |error| Failure::new(Code::JournalUnreadable, error);
+    let reader = Reader::open(&directory).map_err(|error| {
+        if !matches!(error, JournalError::NoJournal { .. }) {
+            return unreadable(error);
+        }
+        let directory = visible(&directory.to_string_lossy()).to_string();
+        let message = format!(
+            "there is no journal in {directory} yet; `portcullis exec` begins one, and --journal names another"
+        );
+        Failure::message(Code::JournalUnreadable, message)
+    })?;
+    let entries = reader.filter_map(|entry| match entry {
+        // A crash cut it off: all records before it are good, and the next one mends it.
+        Err(error @ JournalError::TornTail { .. }) => {
+            voice.say(&error.to_string());
+            None
+        }
+        entry => Some(entry.map_err(unreadable)),
+    });
     match (id, json) {
         (None, false) => table::print(entries, *count)?,
-        (None, true) => details::print_json(entries, None, *count)?,
+        (None, true) => json::print(entries, None, *count)?,
         (Some(id), false) => details::print(entries, id)?,
-        (Some(id), true) => details::print_json(entries, Some(id), 0)?,
+        (Some(id), true) => json::print(entries, Some(id), 0)?,
     }
     Ok(0)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::failure::Failure;
-use crate::output::{self, BAD, DIM, DOUBT, GOOD, STRONG, Voice};
+use crate::output::{self, BAD, DOUBT, GOOD, STRONG, Voice};
 use crate::state::JournalChoice;
 use crate::{exec, set_up};
 
@@ -22,10 +22,11 @@ pub(crate) fn check(
     request: &args::Request,
     gate: &args::Gate,
     journal: &JournalChoice,
+    voice: Voice,
     json: bool,
 ) -> Result<u8, Failure> {
     let request = exec::request(request)?;
-    let gate = set_up::gate(gate, journal, Voice::Normal)?;
+    let gate = set_up::gate(gate, journal, voice)?;
     let session = gate.session(Caller::cli())?;
     let verdict = session.check(&request)?;
     session.close(EndReason::Closed)?;
@@ -61,7 +62,7 @@ fn explain_problem(
     style: anstyle::Style,
 ) -> io::Result<()> {
     writeln!(out, "{style}{word}{style:#}  {STRONG}{command}{STRONG:#}")?;
-    let mut row = |name: &str, value: &str| writeln!(out, "  {DIM}{name:<12}{DIM:#}{value}");
+    let mut row = |name: &str, value: &str| output::row(out, name, &value);
     row("why", &problem.message)?;
     if let Some(advice) = &problem.advice {
         row("next step", advice)?;
@@ -74,7 +75,7 @@ fn explain_problem(
 
 fn explain_allowed(out: &mut dyn Write, gate: &Gate, allowed: &Allowed) -> io::Result<()> {
     let policy = gate.policy();
-    let mut row = |name: &str, value: &str| writeln!(out, "  {DIM}{name:<12}{DIM:#}{value}");
+    let mut row = |name: &str, value: &str| output::row(out, name, &value);
     for id in allowed.rules() {
         match policy.rule(id) {
             Some(rule) => row("rule", &format!("{id} ({}:{}): {}", policy.name(), rule.line(), visible(rule.why())))?,
@@ -95,7 +96,7 @@ fn explain_allowed(out: &mut dyn Write, gate: &Gate, allowed: &Allowed) -> io::R
     let below = if allowed.cwd().is_empty() { String::new() } else { format!("/{}", allowed.cwd()) };
     row("directory", &visible(&format!("{}{below}", gate.workspace())).to_string())?;
     let Limits { wall, output_bytes } = allowed.limits();
-    row("limits", &format!("{wall:?}, {output_bytes} bytes kept of each stream"))?;
+    row("limits", &format!("{}, {output_bytes} bytes kept of each stream", output::span(wall)))?;
     row(
         "network",
         match allowed.network() {

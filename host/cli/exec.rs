@@ -3,39 +3,50 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use portcullis_gate::{
-    Caller, Done, EndReason, ExecError, Gate, Input, Request, Session, Status, Stderr, Stdin, Streams,
-};
-use portcullis_policy::{Code, LimitRequest, visible};
+use portcullis_gate::{Caller, Done, EndReason, ExecError, Input, Request, Session, Status, Stderr, Stdin, Streams};
+use portcullis_policy::{Code, LimitRequest};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{self, Format};
 use crate::failure::Failure;
 use crate::formats;
 use crate::output::Voice;
+use crate::passthrough::Passed;
 use crate::run::text_arguments;
 use crate::signals::cancel_on_signal;
 use crate::state::JournalChoice;
 use crate::{check, set_up};
 
+/// The signal that a program dies of when nobody reads what it writes.
+const SIGPIPE: u8 = 13;
+
 pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice) -> Result<u8, Failure> {
     let args::Exec { gate, format, dry_run, request } = arguments;
     if dry_run {
-        return check::check(&request, &gate, journal, format == Format::Json);
+        let json = match format {
+            Format::Passthrough => false,
+            Format::Json => true,
+            Format::T | Format::L | Format::C => {
+                let message = "--dry-run prints a decision, and `--format` has no other shape for one than `json`";
+                return Err(Failure::message(Code::Usage, message));
+            }
+        };
+        return check::check(&request, &gate, journal, voice, json);
     }
     let mut request = self::request(&request)?;
     let gate = set_up::gate(&gate, journal, voice)?;
     let runtime = set_up::runtime()?;
     let result = runtime.block_on(async {
+        let cancel = CancellationToken::new();
+        cancel_on_signal(cancel.clone())?;
         let session = gate.session(Caller::cli())?;
-        let streams = streams(&mut request, format);
-        let ended = run_cancellably(&session, request, streams).await?;
-        session.close(if matches!(&ended, Ok(done) if done.outcome.status == Status::Cancelled) {
-            EndReason::Cancelled
-        } else {
-            EndReason::Closed
-        })?;
-        finish(&gate, ended, format, voice).await
+        let (streams, passed) = streams(&mut request, format);
+        let ended = run_until(&cancel, &session, request, streams).await;
+        session.close(if cancel.is_cancelled() { EndReason::Cancelled } else { EndReason::Closed })?;
+        gate.shut_down().await;
+        let code = finish(ended, format, voice)?;
+        passed.iter().try_for_each(Passed::check)?;
+        Ok(code)
     });
     drop(gate);
     // A thread may still wait for our own standard input.
@@ -62,43 +73,44 @@ pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
 }
 
 /// Standard input is forwarded unless it is a terminal; output is passed on as it comes where the format says so.
-fn streams(request: &mut Request, format: Format) -> Streams {
-    let mut streams = Streams::default();
+fn streams(request: &mut Request, format: Format) -> (Streams, Vec<Passed>) {
+    let (mut streams, mut passed) = (Streams::default(), Vec::new());
     if !io::stdin().is_terminal() {
         request.stdin = Stdin::Stream;
         streams.input = Input::Reader(Box::new(tokio::io::stdin()));
     }
     if format == Format::Passthrough {
-        streams.stdout = Some(Box::new(tokio::io::stdout()));
-        streams.stderr = Some(Box::new(tokio::io::stderr()));
+        let (stdout, stdout_passed) = Passed::to("output", tokio::io::stdout());
+        let (stderr, stderr_passed) = Passed::to("error", tokio::io::stderr());
+        (streams.stdout, streams.stderr) = (Some(stdout), Some(stderr));
+        passed.extend([stdout_passed, stderr_passed]);
     }
-    streams
+    (streams, passed)
 }
 
-async fn run_cancellably(
+async fn run_until(
+    cancel: &CancellationToken,
     session: &Session,
     request: Request,
     streams: Streams,
-) -> Result<Result<Done, ExecError>, Failure> {
-    let cancel = CancellationToken::new();
-    cancel_on_signal(cancel.clone())?;
+) -> Result<Done, ExecError> {
     let running = session.exec_with(request, streams);
     tokio::pin!(running);
-    Ok(tokio::select! {
+    tokio::select! {
         ended = &mut running => ended,
         () = cancel.cancelled() => {
             session.cancel();
             running.await
         }
-    })
+    }
 }
 
-async fn finish(gate: &Gate, ended: Result<Done, ExecError>, format: Format, voice: Voice) -> Result<u8, Failure> {
-    gate.shut_down().await;
+fn finish(ended: Result<Done, ExecError>, format: Format, voice: Voice) -> Result<u8, Failure> {
     match ended {
         Ok(done) => {
             formats::print(&done, format)?;
-            explain(&done.outcome.status, voice);
+            explain(&done.outcome.status, format, voice);
+            voice.tell(&format!("call {0}; `portcullis audit show {0}` shows its records", done.audit));
             Ok(exit_code(&done.outcome.status))
         }
         Err(ExecError::Refused(problem)) => {
@@ -112,18 +124,22 @@ async fn finish(gate: &Gate, ended: Result<Done, ExecError>, format: Format, voi
     }
 }
 
-/// What an exit code alone does not tell.
-fn explain(status: &Status, voice: Voice) {
+/// What an exit code alone does not tell, unless the format does.
+fn explain(status: &Status, format: Format, voice: Voice) {
+    match format {
+        Format::Passthrough | Format::T | Format::C => {}
+        Format::Json | Format::L => return,
+    }
     match status {
         Status::Exited(_) => {}
+        // As shells have it: `portcullis exec … | head` is nothing to talk about.
+        Status::Signaled(SIGPIPE) => {}
         Status::Signaled(signal) => voice.say(&format!("the command was killed by signal {signal}")),
         Status::WallExceeded => voice.say(
             "the command was killed: its wall-clock limit ran out; --timeout asks for another, up to the policy's",
         ),
         Status::Cancelled => voice.say(&format!("the command was cancelled [{}]", Code::Cancelled)),
-        Status::Unknown(problem) => {
-            voice.say(&format!("what became of the command is not known: {}", visible(&problem.message)))
-        }
+        Status::Unknown(problem) => voice.say(&format!("what became of the command is not known: {problem}")),
     }
 }
 

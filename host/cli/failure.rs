@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use portcullis_gate::{Broken, BuildError};
-use portcullis_policy::{Code, Exit, Problem, RuleId};
+use portcullis_policy::{Code, Problem, RuleId};
 use portcullis_wasmtime::{LoadError, RunError};
 
 use crate::output;
@@ -71,7 +72,20 @@ impl From<Broken> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Self::new(error.code(), error)
+        let code = error.code();
+        match error {
+            // Its cause says the same again, in the linker's words.
+            LoadError::Import { .. } => Self::message(code, error.to_string()),
+            // Its causes repeat each other, and the last one may be a dump of bytes.
+            LoadError::NotAComponent { ref source, .. } => {
+                let cause = source.root_cause().to_string();
+                Self::message(code, if cause.contains('\n') { error.to_string() } else { format!("{error}: {cause}") })
+            }
+            LoadError::Read { .. }
+            | LoadError::TooLarge { .. }
+            | LoadError::CoreModule { .. }
+            | LoadError::NoMain { .. } => Self::new(code, error),
+        }
     }
 }
 
@@ -83,6 +97,19 @@ impl From<RunError> for Failure {
 
 /// Prints what clap found wrong, or the help that was asked for.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let printed = error.print();
-    if error.use_stderr() || printed.is_err() { ExitCode::from(Exit::Failed.code()) } else { ExitCode::SUCCESS }
+    let text = error.render();
+    if !error.use_stderr() {
+        return match output::print(|out| write!(out, "{}", text.ansi())) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.report(),
+        };
+    }
+    let text = text.to_string();
+    let message = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        output::pass_error(&text);
+        "a command is missing; the help above lists them"
+    } else {
+        text.strip_prefix("error: ").unwrap_or(&text).trim_end()
+    };
+    Failure::message(Code::Usage, message).report()
 }

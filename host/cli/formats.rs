@@ -20,20 +20,29 @@ pub(crate) fn print(done: &Done, format: Format) -> Result<(), Failure> {
         Format::Passthrough => Ok(()),
         Format::Json => output::print_json(&OutcomeJson::of(done)),
         Format::T => print_t(outcome),
-        Format::L => output::print(|out| out.write_all(text_l(outcome).as_bytes())),
+        Format::L => output::pass(&text_l(outcome)),
         Format::C => output::print_json(&ResultC::of(outcome)),
     }
 }
 
-/// Row T9: success gives stripped standard output, failure stripped standard error.
+/// Row T9: success gives stripped standard output, failure stripped standard error. Stripped of everything, no line is
+/// printed.
 fn print_t(outcome: &Outcome) -> Result<(), Failure> {
+    let line = |text: String| {
+        let text = strip(&text);
+        if text.is_empty() { String::new() } else { format!("{text}\n") }
+    };
     if outcome.status == Status::Exited(0) {
-        let text = text(&outcome.stdout);
-        return output::print(|out| writeln!(out, "{}", text.trim()));
+        let line = line(text(&outcome.stdout));
+        return output::pass(&line);
     }
-    let stderr = outcome.stderr.as_ref().map(text).unwrap_or_default();
-    output::error(stderr.trim());
+    output::pass_error(&line(outcome.stderr.as_ref().map(text).unwrap_or_default()));
     Ok(())
+}
+
+/// As Python's `str.strip()`, which takes four separators of ASCII for white space, too.
+fn strip(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }
 
 /// Row L6: standard output, then standard error with each line marked, then the exit code unless it is 0. L3: a
@@ -45,7 +54,9 @@ fn text_l(outcome: &Outcome) -> String {
         parts.push(stdout);
     }
     let stderr = outcome.stderr.as_ref().map(text).unwrap_or_default();
-    parts.extend(stderr.trim_end().lines().map(|line| format!("[stderr] {line}")));
+    if !stderr.is_empty() {
+        parts.extend(strip(&stderr).split('\n').map(|line| format!("[stderr] {line}")));
+    }
     let mut all = if parts.is_empty() { "<no output>".to_owned() } else { parts.join("\n") };
     let missing: u64 =
         std::iter::once(&outcome.stdout).chain(&outcome.stderr).filter_map(|c| c.gap).map(|gap| gap.missing).sum();
@@ -59,7 +70,8 @@ fn text_l(outcome: &Outcome) -> String {
         );
     }
     match exit_code(&outcome.status) {
-        0 => format!("{}\n", all.trim_end_matches('\n')),
+        0 if all.ends_with('\n') => all,
+        0 => format!("{all}\n"),
         code => format!("{}\n\nExit code: {code}\n", all.trim_end()),
     }
 }

@@ -3,34 +3,38 @@
 use std::fs::File;
 use std::io::Write as _;
 
-use portcullis_policy::Code;
+use portcullis_policy::{Code, visible};
 
 use crate::args;
 use crate::failure::Failure;
-use crate::output;
-use crate::policy_source::WORKSPACE_POLICY;
+use crate::{output, policy_source};
 
 /// The policy that is written; a test holds it against the parser.
 const TEMPLATE: &str = include_str!("init.toml");
 
 pub(crate) fn init(arguments: &args::Init) -> Result<u8, Failure> {
-    let path = arguments.workspace.join(WORKSPACE_POLICY);
+    let path = policy_source::of_workspace(&arguments.workspace);
+    let shown = path.display().to_string();
+    let shown = visible(&shown);
     let failed = |error: std::io::Error| {
-        let context = if error.kind() == std::io::ErrorKind::AlreadyExists {
-            format!("{} is there already, and is left as it is", path.display())
-        } else {
-            format!("can't write {}", path.display())
-        };
-        Failure::new(Code::PolicyUnreadable, anyhow::Error::new(error).context(context))
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            let message = format!("{shown} is there already, and is left as it is; move it away for a fresh one");
+            return Failure::message(Code::Usage, message);
+        }
+        Failure::new(Code::Internal, anyhow::Error::new(error).context(format!("can't write {shown}")))
     };
     let mut file = File::create_new(&path).map_err(failed)?;
     file.write_all(TEMPLATE.as_bytes()).map_err(failed)?;
-    let place = output::command_line(&path.display().to_string(), []);
+    let place = arguments.workspace.display().to_string();
+    let (trusted, workspace): (&[&str], &[&str]) =
+        if place == "." { (&[], &[]) } else { (&[&place], &["--workspace", &place]) };
+    let trust = [&["policy", "trust"], trusted].concat();
+    let exec = [&["exec"], workspace, &["git", "status"]].concat();
     output::print(|out| {
-        writeln!(out, "wrote {}", path.display())?;
+        writeln!(out, "wrote {shown}")?;
         writeln!(out, "Read it, make it yours, then:")?;
-        writeln!(out, "  portcullis policy trust {place}")?;
-        writeln!(out, "  portcullis exec -- git status")
+        writeln!(out, "  {}", output::command_line("portcullis", trust))?;
+        writeln!(out, "  {}", output::command_line("portcullis", exec))
     })?;
     Ok(0)
 }

@@ -12,6 +12,7 @@ mod formats;
 mod generate;
 mod init;
 mod output;
+mod passthrough;
 mod policy_source;
 mod run;
 mod set_up;
@@ -44,10 +45,10 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
     match command {
         Command::Run(run) => run::run(run, &journal, voice),
         Command::Exec(exec) => exec::exec(exec, &journal, voice),
-        Command::Check(check) => check::check(&check.request, &check.gate, &journal, check.json),
+        Command::Check(check) => check::check(&check.request, &check.gate, &journal, voice, check.json),
         Command::Init(init) => init::init(&init),
         Command::Policy(PolicyCommand::Trust(file)) => trust::trust(&file),
-        Command::Audit(AuditCommand::Show(show)) => audit::show(&show, &journal),
+        Command::Audit(AuditCommand::Show(show)) => audit::show(&show, &journal, voice),
         Command::Audit(AuditCommand::Verify(verify)) => audit::verify(&verify, &journal),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::man(directory.as_deref()),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use portcullis_policy::Code;
+use portcullis_policy::{Code, visible};
 use portcullis_wasmtime::{RunOptions, Tool, ToolEngine};
 use tokio_util::sync::CancellationToken;
 
@@ -37,11 +37,12 @@ pub(crate) fn run(arguments: args::Run, journal: &JournalChoice, voice: Voice) -
 
 /// Arguments as text: the contract's strings are Unicode.
 pub(crate) fn text_arguments(arguments: &[std::ffi::OsString]) -> Result<Vec<String>, Failure> {
-    let text = |(index, argument): (usize, &std::ffi::OsString)| {
+    let text = |argument: &std::ffi::OsString| {
         argument.to_str().map(str::to_owned).ok_or_else(|| {
-            let message = format!("argument {} is not Unicode text, which the contract needs", index + 1);
+            let shown = argument.to_string_lossy();
+            let message = format!("`{}` is not Unicode text, and only text can be an argument", visible(&shown));
             Failure::message(Code::Usage, message)
         })
     };
-    arguments.iter().enumerate().map(text).collect()
+    arguments.iter().map(text).collect()
 }

@@ -6,29 +6,45 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
 
-/// Cancels the token at the first of these signals. The next one ends portcullis at once, and the kernel with it the
-/// pipes of what it runs.
+/// Cancels the token at the first of these signals. The next one ends portcullis at once: what it ran was killed at
+/// the first, and only its outcome is lost.
+///
+/// SIGHUP stays ignored where it was: that is what `nohup` is for.
 pub(crate) fn cancel_on_signal(token: CancellationToken) -> Result<(), Failure> {
     let listen = |kind| {
         signal(kind).map_err(|error| {
             Failure::new(Code::Internal, anyhow::Error::new(error).context("can't listen for signals"))
         })
     };
+    let mut hang_up = if hang_up_is_ignored() { None } else { Some(listen(SignalKind::hangup())?) };
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
-    let mut hang_up = listen(SignalKind::hangup())?;
     tokio::spawn(async move {
-        for round in 0..2 {
+        let mut next = async || {
+            let hang_up = async {
+                match &mut hang_up {
+                    Some(signal) => signal.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
-                _ = hang_up.recv() => {}
+                _ = hang_up => {}
             }
-            token.cancel();
-            if round == 1 {
-                std::process::exit(130);
-            }
-        }
+        };
+        next().await;
+        token.cancel();
+        next().await;
+        std::process::exit(i32::from(portcullis_policy::Exit::Cancelled.code()));
     });
     Ok(())
+}
+
+/// Whether this process was started with SIGHUP ignored, as `proc_pid_status(5)` has it.
+fn hang_up_is_ignored() -> bool {
+    const HANG_UP: u64 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & HANG_UP != 0)
 }

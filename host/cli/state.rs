@@ -8,30 +8,41 @@ use portcullis_audit::{Durability, Journal, Options};
 use portcullis_policy::Code;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// Which journal, as the command line says.
 #[derive(Debug)]
 pub(crate) struct JournalChoice {
+    /// As `--journal` names it.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) durability: Durability,
 }
 
 impl JournalChoice {
     pub(crate) fn directory(&self) -> Result<PathBuf, Failure> {
-        match &self.directory {
-            Some(directory) => Ok(directory.clone()),
+        match self.named() {
+            Some(directory) => Ok(directory),
             None => Ok(state_directory()?.join("journal")),
         }
     }
 
+    fn named(&self) -> Option<PathBuf> {
+        self.directory.clone().or_else(|| named_by("PORTCULLIS_JOURNAL"))
+    }
+
     pub(crate) fn open(&self) -> Result<Journal, Failure> {
         let directory = self.directory()?;
-        if self.directory.is_none() {
+        if self.named().is_none() {
             make_private(&state_directory()?)?;
         }
         let options = Options { durability: self.durability, ..Options::default() };
         Journal::open(&directory, options).map_err(|error| Failure::new(Code::JournalUnreadable, error))
     }
+}
+
+/// The path in a variable. An empty one counts as unset, as scripts have it.
+pub(crate) fn named_by(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// `$XDG_STATE_HOME/portcullis`: trust, journal. Nothing that a command may write.
@@ -51,7 +62,7 @@ pub(crate) fn config_directory() -> Result<PathBuf, Failure> {
 
 /// As the XDG Base Directory Specification says: the variable where it holds an absolute path, else the default.
 fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
-    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let named = named_by(variable).filter(|path| path.is_absolute());
     let base =
         named.or_else(|| std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(below_home)));
     base.map(|base| base.join("portcullis")).ok_or_else(|| {
@@ -73,15 +84,18 @@ pub(crate) fn make_private(directory: &Path) -> Result<(), Failure> {
 
 fn check_private(directory: &Path, metadata: &Metadata) -> Result<(), Failure> {
     let user = rustix::process::geteuid().as_raw();
-    let unsafe_because = if !metadata.is_dir() {
-        Some("it is no directory".to_owned())
+    let elsewhere = "set XDG_STATE_HOME to a directory of your own";
+    let unsafe_because = if metadata.is_symlink() {
+        Some(format!("it is a symbolic link; {elsewhere}"))
+    } else if !metadata.is_dir() {
+        Some(format!("it is no directory; {elsewhere}"))
     } else if metadata.uid() != user {
-        Some(format!("it belongs to user {}, not to you ({user})", metadata.uid()))
+        Some(format!("it belongs to user {}, not to you ({user}); {elsewhere}", metadata.uid()))
     } else if metadata.mode() & 0o077 != 0 {
         Some(format!(
-            "others can enter it (mode {:o}); run `chmod 700 {}`",
+            "others can enter it (mode {:o}); see that nobody changed what is in it, then run `{}`",
             metadata.mode() & 0o7777,
-            directory.display()
+            output::command_line("chmod", ["700", &directory.display().to_string()])
         ))
     } else {
         None

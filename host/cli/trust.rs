@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use portcullis_policy::{Code, Policy, visible};
+use portcullis_policy::{Code, visible};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::args;
 use crate::failure::Failure;
 use crate::output;
-use crate::policy_source::{WORKSPACE_POLICY, read};
+use crate::policy_source::{self, WORKSPACE_POLICY};
 use crate::state;
 
 /// The file `trust.json` of the state directory.
@@ -20,7 +21,7 @@ use crate::state;
 #[serde(deny_unknown_fields)]
 struct Store {
     version: u32,
-    /// Resolved path of a policy → SHA-256 of the text that was trusted, in hex.
+    /// Path of a workspace's policy → SHA-256 of the text that was trusted, in hex.
     policies: BTreeMap<String, String>,
 }
 
@@ -32,10 +33,18 @@ impl Default for Store {
 
 /// `policy trust`: shows what the policy would allow, and records that it is trusted as it is now.
 pub(crate) fn trust(arguments: &args::Trust) -> Result<u8, Failure> {
-    let path = if arguments.path.is_dir() { arguments.path.join(WORKSPACE_POLICY) } else { arguments.path.clone() };
-    let text = read(&path)?;
-    let policy = Policy::parse(&path.display().to_string(), &text)
-        .map_err(|error| Failure::message(Code::PolicyInvalid, format!("the policy is wrong\n{}", error.render())))?;
+    let given = &arguments.path;
+    let is_named_so = given.file_name().is_some_and(|name| name == WORKSPACE_POLICY);
+    let path = if given.is_dir() && !is_named_so { policy_source::of_workspace(given) } else { given.clone() };
+    let text = policy_source::read(&path)?;
+    if given == &path && !is_named_so {
+        let message = format!(
+            "only the {WORKSPACE_POLICY} of a workspace needs trust, and {} is another file; name it with --policy instead",
+            visible(&path.to_string_lossy())
+        );
+        return Err(Failure::message(Code::Usage, message));
+    }
+    let policy = policy_source::parse(&path, &text)?.policy;
     let key = key(&path)?;
     let digest = digest(&text);
     let changed = update(|store| store.policies.insert(key.clone(), digest.clone()))?;
@@ -43,9 +52,9 @@ pub(crate) fn trust(arguments: &args::Trust) -> Result<u8, Failure> {
     output::print(|out| {
         let state = if changed.as_ref() == Some(&digest) { "trusted already" } else { "trusted" };
         writeln!(out, "{state}: {}", visible(&key))?;
-        writeln!(out, "  programs  {}", if programs.is_empty() { "none".to_owned() } else { programs.join(", ") })?;
-        writeln!(out, "  level     {} (the least confinement that it accepts)", policy.level())?;
-        writeln!(out, "  sha-256   {digest}")?;
+        output::row(out, "programs", &if programs.is_empty() { "none".to_owned() } else { programs.join(", ") })?;
+        output::row(out, "confinement", &format_args!("{} or better", policy.level()))?;
+        output::row(out, "SHA-256", &digest)?;
         writeln!(out, "A change of the file ends the trust.")
     })?;
     Ok(0)
@@ -68,16 +77,19 @@ pub(crate) fn require(path: &Path, text: &str) -> Result<(), Failure> {
     Err(Failure::message(Code::PolicyUntrusted, message))
 }
 
+/// The policy's place: its workspace, links resolved. The file itself may be a link and is not resolved, or a
+/// repository could link to a policy that was trusted for another.
 fn key(path: &Path) -> Result<String, Failure> {
-    let unreadable = |error: anyhow::Error| Failure::new(Code::PolicyUnreadable, error);
-    let resolved = std::fs::canonicalize(path).map_err(|error| {
-        unreadable(anyhow::Error::new(error).context(format!("can't read the policy {}", path.display())))
+    let shown = visible(&path.to_string_lossy()).to_string();
+    let workspace = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let workspace = std::fs::canonicalize(workspace).map_err(|error| {
+        let context = format!("can't resolve the directory of the policy {shown}");
+        Failure::new(Code::PolicyUnreadable, anyhow::Error::new(error).context(context))
     })?;
-    let lossy = resolved.display().to_string();
-    resolved
-        .into_os_string()
-        .into_string()
-        .map_err(|_| unreadable(anyhow::anyhow!("the path {lossy} is not Unicode text")))
+    workspace.join(WORKSPACE_POLICY).into_os_string().into_string().map_err(|_| {
+        let message = format!("the path of the policy {shown} is not Unicode text; rename its workspace");
+        Failure::message(Code::PolicyUnreadable, message)
+    })
 }
 
 fn digest(text: &str) -> String {
@@ -123,15 +135,21 @@ fn update<T>(change: impl FnOnce(&mut Store) -> T) -> Result<T, Failure> {
     let directory = state::state_directory()?;
     state::make_private(&directory)?;
     let lock = directory.join("trust.lock");
-    let lock_file =
-        File::options().create(true).truncate(false).write(true).open(&lock).map_err(failed(&lock, "open"))?;
+    let private = || {
+        let mut options = File::options();
+        options.write(true).create(true).mode(0o600);
+        options
+    };
+    let lock_file = private().truncate(false).open(&lock).map_err(failed(&lock, "open"))?;
     rustix::fs::flock(&lock_file, rustix::fs::FlockOperation::LockExclusive)
         .map_err(|errno| failed(&lock, "lock")(errno.into()))?;
     let mut store = load(&path)?;
     let result = change(&mut store);
     let fresh = directory.join(format!("trust.json.{}", std::process::id()));
     let text = serde_json::to_string_pretty(&store).map_err(|error| failed(&path, "write")(error.into()))?;
-    let written = File::create(&fresh)
+    let written = private()
+        .truncate(true)
+        .open(&fresh)
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&fresh, &path));
     written.map_err(failed(&path, "write"))?;

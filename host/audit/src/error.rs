@@ -70,7 +70,7 @@ pub enum JournalError {
         /// The segment's file name.
         segment: String,
     },
-    /// The directory has no segment: nothing was ever recorded there.
+    /// The directory, or a segment in it, is not there: nothing was ever recorded.
     #[error("there is no journal in '{}'; check the path", path.display())]
     NoJournal {
         /// The directory.

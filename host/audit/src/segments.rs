@@ -1,5 +1,6 @@
 //! The names of a journal's files.
 
+use std::io;
 use std::path::Path;
 
 use crate::JournalError;
@@ -10,7 +11,14 @@ pub(crate) const FIRST_SEGMENT: &str = "00000000000000000000.jsonl";
 /// Refuses a journal that goes on in segments which this release does not follow: to append to the first of them,
 /// or to verify only that one, would be wrong without anybody noticing.
 pub(crate) fn only_first(directory: &Path) -> Result<(), JournalError> {
-    let failed = |source| JournalError::OpenDirectory { path: directory.to_owned(), source };
+    let failed = |source: io::Error| {
+        let path = directory.to_owned();
+        if source.kind() == io::ErrorKind::NotFound {
+            JournalError::NoJournal { path }
+        } else {
+            JournalError::OpenDirectory { path, source }
+        }
+    };
     for entry in std::fs::read_dir(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let name = Path::new(&name);

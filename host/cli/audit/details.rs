@@ -1,114 +1,65 @@
 //! Everything that the journal has about one call or session.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use portcullis_audit::{CallId, Entry, Intent, Outcome, Problem, Record, Request, SessionId, Stdin, Stored, Stream};
-use portcullis_policy::{Code, visible};
-use serde::Serialize;
+use portcullis_audit::{EndReason, Entry, Intent, Outcome, Problem, Record, Request, Stdin, Stored, Stream};
+use portcullis_policy::visible;
 
-use super::table::{duration, ended};
+use super::table::{duration, ended, word};
+use super::wanted::{Wanted, not_there};
 use crate::failure::Failure;
-use crate::output::{self, DIM, STRONG};
-
-/// What an id names.
-enum Wanted {
-    Call(CallId),
-    Session(SessionId),
-}
-
-impl Wanted {
-    fn parse(id: &str) -> Result<Self, Failure> {
-        let call = id.parse().map(Self::Call);
-        call.or_else(|_| id.parse().map(Self::Session)).map_err(|_| {
-            let message = format!("`{}` is no id of the journal; `portcullis audit show` lists them", visible(id));
-            Failure::message(Code::Usage, message)
-        })
-    }
-
-    fn fits(&self, record: &Record) -> bool {
-        let (session, call) = match record {
-            Record::Segment(_) | Record::TornTail(_) => return false,
-            Record::SessionStart(start) => (start.session, None),
-            Record::SessionEnd(end) => (end.session, None),
-            Record::Check(check) => (check.call.session(), Some(check.call)),
-            Record::Refusal(refusal) => (refusal.call.session(), Some(refusal.call)),
-            Record::Repeated(repeated) => (repeated.session, Some(repeated.of)),
-            Record::Intent(intent) => (intent.call.session(), Some(intent.call)),
-            Record::Outcome(outcome) => (outcome.call.session(), Some(outcome.call)),
-        };
-        match self {
-            Self::Call(wanted) => call == Some(*wanted),
-            Self::Session(wanted) => session == *wanted,
-        }
-    }
-}
-
-fn not_there(id: &str) -> Failure {
-    Failure::message(
-        Code::JournalUnreadable,
-        format!("the journal has no record of `{}`; `portcullis audit show` lists what it has", visible(id)),
-    )
-}
+use crate::output::{self, DIM, DOUBT, STRONG};
 
 /// Prints the records of a call or a session for a person.
 pub(super) fn print(entries: impl Iterator<Item = Result<Entry, Failure>>, id: &str) -> Result<(), Failure> {
     let wanted = Wanted::parse(id)?;
     let mut found = false;
+    let mut open = Open::default();
     for entry in entries {
         let entry = entry?;
         let Stored::Known(record) = &entry.record else { continue };
         if wanted.fits(record) {
             found = true;
+            open.follow(record);
             output::print(|out| explain(out, &entry, record))?;
         }
     }
-    if found { Ok(()) } else { Err(not_there(id)) }
-}
-
-/// One record as a line of JSON.
-#[derive(Serialize)]
-struct EntryJson<'a> {
-    seq: u64,
-    time: String,
-    #[serde(flatten)]
-    record: &'a Record,
-}
-
-/// Prints records as lines of JSON: those of an id, or the newest `most` (0 = all).
-pub(super) fn print_json(
-    entries: impl Iterator<Item = Result<Entry, Failure>>,
-    id: Option<&str>,
-    most: usize,
-) -> Result<(), Failure> {
-    let wanted = id.map(Wanted::parse).transpose()?;
-    let mut newest = VecDeque::new();
-    let mut found = false;
-    for entry in entries {
-        let entry = entry?;
-        let line = match &entry.record {
-            Stored::Known(record) if wanted.as_ref().is_none_or(|wanted| wanted.fits(record)) => {
-                let json = EntryJson { seq: entry.seq, time: entry.time.to_string(), record };
-                serde_json::to_string(&json).map_err(|error| Failure::new(Code::Internal, error))?
-            }
-            Stored::Unknown(unknown) if wanted.is_none() => unknown.line.clone(),
-            Stored::Known(_) | Stored::Unknown(_) => continue,
-        };
-        found = true;
-        if most == 0 {
-            output::print(|out| writeln!(out, "{line}"))?;
-        } else {
-            newest.push_back(line);
-            if newest.len() > most {
-                newest.pop_front();
-            }
-        }
-    }
-    if let (Some(id), false) = (id, found) {
+    if !found {
         return Err(not_there(id));
     }
-    output::print(|out| newest.iter().try_for_each(|line| writeln!(out, "{line}")))
+    output::print(|out| open.explain(out))
+}
+
+/// What began and has no end yet.
+#[derive(Default)]
+struct Open {
+    session: bool,
+    calls: BTreeSet<String>,
+}
+
+impl Open {
+    fn follow(&mut self, record: &Record) {
+        match record {
+            Record::SessionStart(_) => self.session = true,
+            Record::SessionEnd(_) => self.session = false,
+            Record::Intent(intent) => drop(self.calls.insert(intent.call.to_string())),
+            Record::Outcome(outcome) => drop(self.calls.remove(&outcome.call.to_string())),
+            Record::Segment(_) | Record::TornTail(_) | Record::Check(_) | Record::Refusal(_) | Record::Repeated(_) => {}
+        }
+    }
+
+    fn explain(&self, out: &mut dyn Write) -> io::Result<()> {
+        const WHY: &str = "it still runs, or portcullis was killed";
+        for call in &self.calls {
+            writeln!(out, "{DOUBT}call {call} has no outcome{DOUBT:#}: {WHY}")?;
+        }
+        if self.session {
+            writeln!(out, "{DOUBT}the session has no end{DOUBT:#}: {WHY}")?;
+        }
+        Ok(())
+    }
 }
 
 fn explain(out: &mut dyn Write, entry: &Entry, record: &Record) -> io::Result<()> {
@@ -131,12 +82,12 @@ fn explain(out: &mut dyn Write, entry: &Entry, record: &Record) -> io::Result<()
             rows.row("session", &end.session)?;
             rows.row("calls", &end.calls)?;
             rows.row("refused", &end.denials)?;
-            rows.row("ended", &format_args!("{:?}", end.reason))
+            rows.row("ended", &reason(end.reason))
         }
         Record::Check(check) => {
             rows.row("call", &check.call)?;
             rows.request(&check.request)?;
-            rows.row("verdict", &format_args!("{:?}", check.verdict))?;
+            rows.row("verdict", &word(check.verdict).0)?;
             check.problem.as_ref().map_or(Ok(()), |problem| rows.problem(problem))
         }
         Record::Refusal(refusal) => {
@@ -153,11 +104,21 @@ fn explain(out: &mut dyn Write, entry: &Entry, record: &Record) -> io::Result<()
     }
 }
 
+fn reason(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::Closed => "by the caller",
+        EndReason::Deadline => "at its deadline",
+        EndReason::Cancelled => "cancelled",
+        EndReason::Budget => "its budget was used up",
+        EndReason::Failed => "the host or the component failed",
+    }
+}
+
 struct Rows<'a>(&'a mut dyn Write);
 
 impl Rows<'_> {
     fn row(&mut self, name: &str, value: &dyn std::fmt::Display) -> io::Result<()> {
-        writeln!(self.0, "  {DIM}{name:<12}{DIM:#}{value}")
+        output::row(self.0, name, value)
     }
 
     fn request(&mut self, request: &Request) -> io::Result<()> {
@@ -229,7 +190,7 @@ impl Rows<'_> {
             "limits",
             &format_args!(
                 "{}, {} bytes kept of each stream",
-                duration(Duration::from_nanos(limits.wall_ns)),
+                output::span(Duration::from_nanos(limits.wall_ns)),
                 limits.output_bytes
             ),
         )?;
@@ -262,9 +223,10 @@ impl Rows<'_> {
             ),
         )?;
         self.row("memory", &format_args!("{} KiB at most", usage.peak_memory_bytes / 1024))?;
-        self.row(
-            "confinement",
-            &format_args!("{}; missing: {}", visible(&outcome.level), visible(&outcome.missing.join(", "))),
-        )
+        let missing = match outcome.missing.as_slice() {
+            [] => String::new(),
+            missing => format!("; missing: {}", missing.join(", ")),
+        };
+        self.row("confinement", &format_args!("{}{}", visible(&outcome.level), visible(&missing)))
     }
 }

@@ -22,35 +22,61 @@ pub(super) fn print(
     let width = |column: fn(&Row) -> &str, title: &str| {
         rows.iter().map(|row| column(row).chars().count()).chain([title.len()]).max().unwrap_or(0)
     };
-    let (id, caller, result) = (width(|r| &r.id, "ID"), width(|r| &r.caller, "CALLER"), width(|r| &r.result, "RESULT"));
-    let (time, wall) = (TIME_WIDTH, width(|r| &r.wall, "TOOK"));
+    let (id, result, wall) = (width(|r| &r.id, "ID"), width(|r| &r.result, "RESULT"), width(|r| &r.wall, "TOOK"));
+    let (time, caller) = (width(|r| &r.time, TIME), width(|r| &r.caller, "CALLER"));
     // On a terminal a row is a line; in a file nothing is cut.
-    let room =
-        terminal_width().map_or(usize::MAX, |all| all.saturating_sub(id + time + caller + result + wall + 10).max(20));
+    let terminal = terminal_width().unwrap_or(usize::MAX);
+    let room = |before: usize| terminal.saturating_sub(id + result + wall + before);
+    let wide = room(time + caller + 10) >= COMMAND_ROOM;
+    let (time_title, time, room) = if wide {
+        (TIME, time, room(time + caller + 10))
+    } else {
+        (SHORT_TIME, SHORT_TIME_WIDTH, room(SHORT_TIME_WIDTH + 8))
+    };
+    let caller = |text: &str| if wide { format!("{text:<caller$}  ") } else { String::new() };
     output::print(|out| {
         writeln!(
             out,
-            "{STRONG}{:<id$}  {:<time$}  {:<caller$}  {:<result$}  {:>wall$}  COMMAND{STRONG:#}",
-            "ID", "TIME (UTC)", "CALLER", "RESULT", "TOOK"
+            "{STRONG}{:<id$}  {time_title:<time$}  {}{:<result$}  {:>wall$}  COMMAND{STRONG:#}",
+            "ID",
+            caller("CALLER"),
+            "RESULT",
+            "TOOK"
         )?;
         for row in &rows {
             let style = row.style;
-            let command = if row.command.chars().count() > room {
-                row.command.chars().take(room - 1).chain(['…']).collect()
-            } else {
-                row.command.clone()
-            };
             writeln!(
                 out,
-                "{DIM}{:<id$}{DIM:#}  {:<time$}  {:<caller$}  {style}{:<result$}{style:#}  {:>wall$}  {command}",
-                row.id, row.time, row.caller, row.result, row.wall
+                "{DIM}{:<id$}{DIM:#}  {:<time$}  {}{style}{:<result$}{style:#}  {:>wall$}  {}",
+                row.id,
+                if wide { &row.time } else { row.time.split_once(' ').map_or("", |(_date, time)| time) },
+                caller(&row.caller),
+                row.result,
+                row.wall,
+                shortened(&row.command, room.max(SHORT_COMMAND))
             )?;
         }
         Ok(())
     })
 }
 
-const TIME_WIDTH: usize = 19;
+/// Title of the column of times.
+const TIME: &str = "TIME (UTC)";
+/// Where a command would have less room than this, the date and the caller are left out: `audit show ID` has them.
+const COMMAND_ROOM: usize = 30;
+/// Title of the column of times of day.
+const SHORT_TIME: &str = "UTC";
+/// Its width: 12:34:56.
+const SHORT_TIME_WIDTH: usize = 8;
+/// A command is never cut shorter than this, however narrow the terminal.
+const SHORT_COMMAND: usize = 12;
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
 
 struct Row {
     id: String,
@@ -93,11 +119,19 @@ fn result(result: &Result) -> (String, Style) {
             let code = visible(code.strip_prefix("shell.").unwrap_or(code)).to_string();
             (if *times > 1 { format!("{code} ×{times}") } else { code }, style)
         }
-        Result::Checked(verdict) => match verdict {
-            CheckVerdict::Allow => ("check: allow".to_owned(), GOOD),
-            CheckVerdict::Ask => ("check: ask".to_owned(), DOUBT),
-            CheckVerdict::Deny => ("check: deny".to_owned(), BAD),
-        },
+        Result::Checked(verdict) => {
+            let (word, style) = word(*verdict);
+            (format!("check: {word}"), style)
+        }
+    }
+}
+
+/// A verdict as a word.
+pub(super) fn word(verdict: CheckVerdict) -> (&'static str, Style) {
+    match verdict {
+        CheckVerdict::Allow => ("allow", GOOD),
+        CheckVerdict::Ask => ("ask", DOUBT),
+        CheckVerdict::Deny => ("deny", BAD),
     }
 }
 

@@ -74,5 +74,5 @@ fn no_journal_and_a_journal_with_more_segments_are_told_apart() {
     let none = Home::new();
     std::fs::create_dir(&none.dir).unwrap();
     assert!(matches!(Reader::open(&none.dir), Err(JournalError::NoJournal { .. })));
-    assert!(matches!(Reader::open(&none.dir.join("x")), Err(JournalError::OpenDirectory { .. })));
+    assert!(matches!(Reader::open(&none.dir.join("x")), Err(JournalError::NoJournal { .. })));
 }

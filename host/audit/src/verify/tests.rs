@@ -243,7 +243,7 @@ fn other_versions_and_foreign_lines_are_told_apart() {
 #[test]
 fn nothing_to_read_is_never_a_success() {
     let home = Home::new();
-    assert!(matches!(verify(&home.dir), Verdict::Unreadable { error: JournalError::OpenDirectory { .. } }));
+    assert!(matches!(verify(&home.dir), Verdict::Empty));
     fs::create_dir(&home.dir).unwrap();
     assert!(matches!(verify(&home.dir), Verdict::Empty));
     home.put("");

@@ -1,0 +1,61 @@
+//! From nothing to a first command: `init`, `policy trust`, `exec`.
+
+use std::fs;
+use std::process::Command;
+
+use super::{failed, printed};
+use crate::support::{Ended, World, ended};
+
+#[test]
+fn init_trust_exec_is_all_it_takes() {
+    let world = World::new("");
+    let git =
+        Command::new("git").args(["init", "-q"]).env("HOME", world.home()).current_dir(world.workspace()).status();
+    assert!(git.unwrap().success());
+    let told = "wrote portcullis.toml\n\
+                Read it, make it yours, then:\n  \
+                portcullis policy trust\n  \
+                portcullis exec git status\n";
+    assert_eq!(ended(&mut world.bare(["init"])), printed(told));
+    assert_eq!(ended(&mut world.bare(["policy", "trust"])).code, Some(0));
+    let Ended { code, stdout, stderr } = ended(&mut world.bare(["exec", "git", "status"]));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("portcullis.toml") && stdout.contains("No commits yet"), "{stdout}");
+    let denied = ended(&mut world.bare(["exec", "git", "-c", "alias.status=!id", "status"]));
+    assert_eq!(denied.code, Some(126), "{}", denied.stderr);
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let world = World::new("");
+    let path = world.workspace().join("portcullis.toml");
+    fs::write(&path, "mine").unwrap();
+    let message = "portcullis.toml is there already, and is left as it is; move it away for a fresh one [shell.usage]";
+    assert_eq!(ended(&mut world.bare(["init"])), failed(125, message));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(world.path().join("elsewhere"), &path).unwrap();
+    assert_eq!(ended(&mut world.bare(["init"])), failed(125, message));
+    assert!(!world.path().join("elsewhere").exists(), "a link is not followed");
+}
+
+#[test]
+fn init_elsewhere_names_the_workspace_in_what_comes_next() {
+    let world = World::new("");
+    let other = world.path().join("other place");
+    fs::create_dir(&other).unwrap();
+    let other = other.to_str().unwrap();
+    let told = format!(
+        "wrote {other}/portcullis.toml\n\
+         Read it, make it yours, then:\n  \
+         portcullis policy trust '{other}'\n  \
+         portcullis exec --workspace '{other}' git status\n"
+    );
+    assert_eq!(ended(&mut world.bare(["init", "--workspace", other])), printed(told));
+    let nowhere = world.path().join("nowhere");
+    let message = format!(
+        "can't write {}/portcullis.toml: No such file or directory (os error 2) [shell.internal]",
+        nowhere.display()
+    );
+    assert_eq!(ended(&mut world.bare(["init", "--workspace", nowhere.to_str().unwrap()])), failed(125, &message));
+}
