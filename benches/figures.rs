@@ -31,7 +31,8 @@ const BENCHES: &[Bench] = &[
 fn main() {
     // cargo itself adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let (flags, names): (Vec<String>, Vec<String>) = arguments.into_iter().partition(|argument| argument.starts_with('-'));
+    let (flags, names): (Vec<String>, Vec<String>) =
+        arguments.into_iter().partition(|argument| argument.starts_with('-'));
     let json = flags.iter().any(|flag| flag == "--json");
     let unknown = names.iter().filter(|name| BENCHES.iter().all(|(known, _)| known != name));
     let unknown = unknown.chain(flags.iter().filter(|flag| *flag != "--json")).next();

@@ -17,7 +17,8 @@ pub(crate) fn cold_run() -> Result<Figure, String> {
     let hello = component("hello")?;
     let hello = std::fs::canonicalize(hello).unwrap();
     let world = tempfile::tempdir().unwrap();
-    let (home, workspace, policy) = (world.path().join("home"), world.path().join("work"), world.path().join("policy.toml"));
+    let (home, workspace, policy) =
+        (world.path().join("home"), world.path().join("work"), world.path().join("policy.toml"));
     std::fs::create_dir(&home).unwrap();
     std::fs::create_dir(&workspace).unwrap();
     std::fs::write(&policy, "version = 1\nconfinement.level = \"none\"\n").unwrap();

@@ -107,7 +107,8 @@ fn caller(bench: &Bench) -> Result<(Store<State>, RunTrue), String> {
 
 /// A component of the tests.
 pub(crate) fn component(name: &str) -> Result<PathBuf, String> {
-    let folder = std::env::var_os("PORTCULLIS_TEST_COMPONENTS").map_or_else(|| PathBuf::from("target/components"), PathBuf::from);
+    let folder = std::env::var_os("PORTCULLIS_TEST_COMPONENTS")
+        .map_or_else(|| PathBuf::from("target/components"), PathBuf::from);
     let path = folder.join(format!("{name}.wasm"));
     if path.exists() { Ok(path) } else { Err(format!("{} is missing; run `cargo xtask guests`", path.display())) }
 }

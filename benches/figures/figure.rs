@@ -51,7 +51,8 @@ impl Figure {
         let mut statistics: Vec<f64> = (0..1000)
             .map(|_| {
                 let picks: Vec<usize> = (0..self.ours.len()).map(|_| random.below(self.ours.len())).collect();
-                let resample = |samples: &[Duration]| quantile(&picks.iter().map(|&i| samples[i]).collect::<Vec<_>>(), 0.5);
+                let resample =
+                    |samples: &[Duration]| quantile(&picks.iter().map(|&i| samples[i]).collect::<Vec<_>>(), 0.5);
                 statistic(resample(&self.ours), resample(&self.baseline))
             })
             .collect();
@@ -106,7 +107,9 @@ impl Report {
         };
         let (goal, holds) = match figure.goal {
             None => (None, None),
-            Some(Goal::Ratio(most)) => (Some(format!("ratio <= {most}")), Some(figure.upper(|ours, baseline| ours / baseline) <= most)),
+            Some(Goal::Ratio(most)) => {
+                (Some(format!("ratio <= {most}")), Some(figure.upper(|ours, baseline| ours / baseline) <= most))
+            }
             Some(Goal::Value(most)) => (Some(format!("value <= {most}")), Some(figure.upper(|ours, _| ours) <= most)),
         };
         self.failed += usize::from(holds == Some(false));

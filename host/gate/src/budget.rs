@@ -30,6 +30,11 @@ impl Budget {
         self.exhausted.is_some()
     }
 
+    /// Whether this is what every call is told since a budget is used up.
+    pub(crate) fn is_answer(&self, problem: &Problem) -> bool {
+        self.exhausted.as_ref() == Some(problem)
+    }
+
     /// Counts a call; its number, from 1, and why it can't go on, where a budget is used up.
     pub(crate) fn call(&mut self) -> (u64, Result<(), Problem>) {
         self.calls += 1;

@@ -128,9 +128,12 @@ fn refuse_protected(workspace: &Workspace, protected: Vec<(&'static str, PathBuf
         // What does not exist yet is judged by where it would be: its nearest ancestor that exists.
         let resolved = path.ancestors().find_map(|ancestor| {
             let rest = path.strip_prefix(ancestor).ok()?;
-            std::fs::canonicalize(ancestor).ok().map(|ancestor| ancestor.join(rest))
+            // Component by component: joining an empty rest would add a slash.
+            std::fs::canonicalize(ancestor)
+                .ok()
+                .map(|ancestor| ancestor.components().chain(rest.components()).collect())
         });
-        let inside = resolved.unwrap_or(path);
+        let inside: PathBuf = resolved.unwrap_or(path);
         if inside.starts_with(workspace.path()) {
             return Err(BuildError::Forbidden { workspace: workspace.path().to_owned(), what, inside });
         }

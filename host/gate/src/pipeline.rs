@@ -149,10 +149,12 @@ impl Session {
     /// Waits for a free place among the session's concurrent commands.
     async fn slot(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Problem> {
         tokio::select! {
+            // The end of the session is often what frees a place.
+            biased;
+            () = self.over() => Err(Problem::new(Code::Cancelled, "the call was cancelled before the command started")),
             slot = self.slots.acquire() => {
                 slot.map_err(|_| Problem::new(Code::SessionClosed, "the session is over; nothing more is run for it"))
             }
-            () = self.over() => Err(Problem::new(Code::Cancelled, "the call was cancelled before the command started")),
         }
     }
 

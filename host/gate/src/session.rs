@@ -162,12 +162,14 @@ impl Ledger {
     }
 
     /// Records that a call was refused. One that is the same as the last is only counted, and the count is recorded
-    /// at 1, 10, 100 … and when something else comes.
+    /// at 1, 10, 100 … and when something else comes. Once a budget is used up every refusal is the same, whatever was
+    /// asked for: who asks for something else each time writes no more than others.
     pub(crate) fn refuse(&self, call: CallId, request: &Request, problem: Problem) -> Result<Problem, Broken> {
         let mut state = self.state();
+        let exhausted = state.budget.is_answer(&problem);
         state.budget.refusal();
         if let Some(last) = &mut state.last_refusal
-            && last.program == request.program
+            && (last.program == request.program || exhausted)
             && last.problem == problem
         {
             last.repeats += 1;

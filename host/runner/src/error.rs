@@ -14,6 +14,9 @@ pub enum StartError {
     /// A pipe could not be made, or not be handed to the runtime.
     #[error("can't make a pipe for the command")]
     Pipe(#[source] io::Error),
+    /// The host's own descriptors could not be kept from the command.
+    #[error("can't keep the host's descriptors from the command (close_range(2) needs Linux 5.11)")]
+    Descriptors(#[source] io::Error),
     /// The kernel did not start the program.
     #[error("can't execute {path}")]
     Execute {
@@ -36,7 +39,7 @@ impl StartError {
         let advice = format!("{self}{cause}");
         let message = match self {
             Self::Execute { source, .. } => format!("the command was allowed and could not be started: {source}"),
-            Self::WrongReceipt | Self::Pipe(_) | Self::Watch(_) => {
+            Self::WrongReceipt | Self::Pipe(_) | Self::Descriptors(_) | Self::Watch(_) => {
                 "the command was allowed and could not be started".to_owned()
             }
         };

@@ -13,8 +13,9 @@
 //! - No shell takes part. The file that was judged is the file that is executed: it is opened when the policy is
 //!   loaded, compared before each start, and executed by its descriptor. A script runs as its interpreter, on its path.
 //! - A command starts with the environment that was decided and nothing else, in its own process group, with the
-//!   input that it was given, else none.
-//! - What it writes is read without end, and a bounded head and tail are kept; totals are exact.
+//!   input that it was given, else none, and with no other descriptor of the host's.
+//! - What it writes is read without end, and a bounded head and tail are kept; totals are exact. Who gets a copy gets
+//!   all of it, however slowly they take it, unless the command is killed at a limit or cancelled.
 //! - When the outcome is there, the command is reaped and its process group is dead. Dropping a [`Running`] kills it.
 //!
 //! # What does not hold
@@ -27,6 +28,7 @@
 
 mod approved;
 mod capture;
+mod drain;
 mod enforcement;
 mod error;
 mod outcome;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use portcullis_policy::{Identity, Script};
@@ -221,8 +222,11 @@ fn header(file: &OpenFile) -> Result<Option<Vec<u8>>, String> {
 /// The interpreter and its one argument of a `#!` line, as `execve(2)` reads it.
 fn interpreter(header: &[u8]) -> Result<(String, Option<String>), &'static str> {
     let line = header.strip_prefix(b"#!").unwrap_or(header);
-    let Some(end) = line.iter().position(|&byte| byte == b'\n') else {
-        return Err("its `#!` line is longer than 255 bytes");
+    let end = match line.iter().position(|&byte| byte == b'\n') {
+        Some(end) => end,
+        // The whole file is that one line.
+        None if header.len() < SHEBANG_BYTES => line.len(),
+        None => return Err("its `#!` line is longer than 255 bytes"),
     };
     let line = std::str::from_utf8(&line[..end]).map_err(|_| "its `#!` line is not Unicode text")?;
     let line = line.trim_matches([' ', '\t']);
@@ -237,19 +241,21 @@ fn interpreter(header: &[u8]) -> Result<(String, Option<String>), &'static str> 
     }
 }
 
-/// A script is opened a second time, by its path, by its interpreter. Who can write to its directory can put
-/// another in its place in between.
+/// A script is opened a second time, by its path, by its interpreter. Who can write to its directory, or rename one
+/// above it, can put another in its place in between.
 fn refuse_writable(script: &OpenFile, workspace: &str) -> Result<(), String> {
-    let directory =
-        script.path.rsplit_once('/').map_or("/", |(directory, _)| if directory.is_empty() { "/" } else { directory });
     let advice = "install it in a directory that only its owner can write";
-    if std::path::Path::new(&script.path).starts_with(workspace) {
+    let path = Path::new(&script.path);
+    if path.starts_with(workspace) {
         return Err(format!("{} is a script below the workspace, which commands can change; {advice}", script.path));
     }
-    for path in [directory, &script.path] {
-        let mode = rustix::fs::stat(path).map_err(|errno| format!("{path} can't be read: {errno}"))?.st_mode;
-        if mode & 0o022 != 0 {
-            return Err(format!("{path} can be written by others than its owner; {advice}"));
+    for (height, path) in path.ancestors().enumerate() {
+        let shown = path.display();
+        let mode = rustix::fs::stat(path).map_err(|errno| format!("{shown} can't be read: {errno}"))?.st_mode;
+        // Further up, the sticky bit is enough: in `/tmp` nobody renames what belongs to another.
+        let sticky = height > 1 && mode & 0o1000 != 0;
+        if mode & 0o022 != 0 && !sticky {
+            return Err(format!("{shown} can be written by others than its owner; {advice}"));
         }
     }
     Ok(())

@@ -16,17 +16,12 @@ use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::capture::Capture;
-use crate::sys::{Ended, wait, watch};
-use crate::{Approved, Captured, Enforcement, Input, Outcome, Output, StartError, Status, Streams, Usage};
+use crate::drain::{self, Drain};
+use crate::sys::{Ended, close_on_exec, wait, watch};
+use crate::{Approved, Captured, Enforcement, Input, Outcome, StartError, Status, Streams, Usage};
 
-/// How long what is already written may take to be read once the command has ended: a process that escaped may hold
-/// the pipe open for ever.
-const DRAIN: Duration = Duration::from_millis(500);
 /// How long a killed command may take to die (it may hang in the kernel) before its fate counts as unknown.
 const REAP: Duration = Duration::from_secs(5);
-/// Bytes read at once.
-const PIECE: usize = 64 << 10;
 
 /// A command that runs. Dropping it kills the command.
 #[derive(Debug)]
@@ -39,6 +34,9 @@ pub struct Running {
 /// Starts an approved command whose intent is on record.
 ///
 /// Must be called on a tokio runtime with its I/O and time drivers; a task of that runtime watches the command.
+///
+/// Every descriptor of this process above 2 becomes close-on-exec: what the host itself was started with must not
+/// reach the command. (Rust opens everything so.)
 ///
 /// # Errors
 /// [`StartError`]: nothing was started, or it was killed at once.
@@ -57,6 +55,7 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
         (Some(ours), theirs)
     };
 
+    close_on_exec().map_err(StartError::Descriptors)?;
     let mut command = command(&approved);
     command.stdin(stdin).stdout(stdout_theirs).stderr(stderr_theirs);
     let started = Instant::now();
@@ -74,12 +73,8 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
         started,
         wall: limits.wall,
         cancel: cancel.clone(),
-        stdout: Drain { pipe: Some(stdout_ours), copy: stdout, capture: Capture::new(limits.output_bytes) },
-        stderr: stderr_ours.map(|ours| Drain {
-            pipe: Some(ours),
-            copy: stderr,
-            capture: Capture::new(limits.output_bytes),
-        }),
+        stdout: Drain::new(stdout_ours, stdout, limits.output_bytes),
+        stderr: stderr_ours.map(|ours| Drain::new(ours, stderr, limits.output_bytes)),
     };
     let supervisor = tokio::spawn(supervisor.run(feed));
     Ok(Running { supervisor, cancel })
@@ -187,7 +182,7 @@ impl Process {
         match watch(pid) {
             Ok(ended) => Ok(Self { pid, ended, reaped: false }),
             Err(error) => {
-                kill_group(pid);
+                kill(pid);
                 // It dies at once; should it hang in the kernel, a zombie is the lesser evil.
                 let _zombie = wait(pid);
                 Err(error)
@@ -212,49 +207,18 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.reaped {
-            kill_group(self.pid);
+            kill(self.pid);
             let _zombie = wait(self.pid);
         }
     }
 }
 
-/// Kills the process group that the command leads. Its leader is not reaped yet, so the group can't be another's.
-fn kill_group(leader: Pid) {
-    // It fails only where nothing is left to kill.
+/// Kills the command and the process group that it leads. It is not reaped yet, so neither can be another's.
+fn kill(leader: Pid) {
+    // Each fails only where nothing is left to kill.
     let _nothing_left = rustix::process::kill_process_group(leader, Signal::KILL);
-}
-
-/// Reads a stream to its end.
-struct Drain {
-    pipe: Option<pipe::Receiver>,
-    copy: Option<Output>,
-    capture: Capture,
-}
-
-impl Drain {
-    async fn run(&mut self) {
-        let Some(pipe) = &mut self.pipe else { return };
-        let mut piece = Vec::with_capacity(PIECE);
-        loop {
-            if pipe.readable().await.is_err() {
-                break;
-            }
-            piece.clear();
-            match pipe.try_read_buf(&mut piece) {
-                Ok(0) => break,
-                Ok(_) => self.capture.push(&piece),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-                Err(_) => break,
-            }
-            if let Some(copy) = &mut self.copy
-                && (copy.write_all(&piece).await.is_err() || copy.flush().await.is_err())
-            {
-                break;
-            }
-        }
-        // Closed at once: a command that still writes learns that nobody reads, as it would without us.
-        self.pipe = None;
-    }
+    // A leader can leave its group for another of the host's session, setpgid(2).
+    let _nothing_left = rustix::process::kill_process(leader, Signal::KILL);
 }
 
 struct Supervisor {
@@ -267,11 +231,18 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    /// Reads and feeds until the command ends or must end; kills what is left; reads the rest; reaps.
+    /// Reads and feeds until the command ends or must end; kills what is left; reaps; reads the rest.
     async fn run(self, feed: Option<Feed>) -> Outcome {
         let Self { mut process, started, wall, cancel, mut stdout, mut stderr } = self;
-        let mut killed = None;
-        {
+        let over = CancellationToken::new();
+        let (status, usage) = {
+            let drains = async {
+                tokio::join!(stdout.run(&over), async {
+                    if let Some(stderr) = &mut stderr {
+                        stderr.run(&over).await;
+                    }
+                });
+            };
             // The feed stops with the command: nobody reads it then.
             let feed = async {
                 if let Some(feed) = feed {
@@ -279,37 +250,43 @@ impl Supervisor {
                 }
                 std::future::pending::<()>().await;
             };
-            let drains = async {
-                tokio::join!(stdout.run(), async {
-                    if let Some(stderr) = &mut stderr {
-                        stderr.run().await;
-                    }
-                });
-            };
-            tokio::pin!(feed, drains);
             let limit = tokio::time::sleep_until((started + wall).into());
-            tokio::pin!(limit);
+            tokio::pin!(drains, feed, limit);
             let mut drained = false;
-            loop {
+            let killed = loop {
                 tokio::select! {
-                    () = process.end() => break,
-                    () = cancel.cancelled() => { killed = Some(Status::Cancelled); break }
-                    () = &mut limit => { killed = Some(Status::WallExceeded); break }
+                    () = process.end() => break None,
+                    () = cancel.cancelled() => break Some(Status::Cancelled),
+                    () = &mut limit => break Some(Status::WallExceeded),
                     () = &mut drains, if !drained => drained = true,
                     () = &mut feed => {}
                 }
-            }
-            kill_group(process.pid);
+            };
+            kill(process.pid);
+            let ended = reap(&mut process).await;
+            let usage = usage(started.elapsed(), ended.as_ref().ok());
+            over.cancel();
             if !drained {
-                drop(tokio::time::timeout(DRAIN, &mut drains).await);
+                // Whoever takes a copy may take their time, as they could with the command's own pipe. Not after a
+                // limit.
+                let enough = async {
+                    if killed.is_none() {
+                        cancel.cancelled().await;
+                    }
+                    tokio::time::sleep(drain::GRACE).await;
+                };
+                tokio::select! {
+                    () = drains => {}
+                    () = enough => {}
+                }
             }
-        }
-        let ended = reap(&mut process).await;
+            (status(killed, &ended), usage)
+        };
         Outcome {
-            status: status(killed, &ended),
-            stdout: stdout.capture.finish(),
-            stderr: stderr.map(|stderr| stderr.capture.finish()),
-            usage: usage(started.elapsed(), ended.as_ref().ok()),
+            status,
+            stdout: stdout.finish(),
+            stderr: stderr.map(|stderr| stderr.finish()),
+            usage,
             enforcement: Enforcement::none(),
         }
     }

@@ -135,9 +135,11 @@ impl Tool {
             command.wasi_cli_run().call_run(&mut store).await
         };
         let ended = tokio::select! {
-            ended = main => ended,
-            () = tokio::time::sleep(settings.wall) => return Err(RunError::Deadline(settings.wall)),
+            // What is over does not run on, not even to its next wait.
+            biased;
             () = cancel.cancelled() => return Err(RunError::Cancelled),
+            () = tokio::time::sleep(settings.wall) => return Err(RunError::Deadline(settings.wall)),
+            ended = main => ended,
         };
         match ended {
             Ok(Ok(())) => Ok(0),

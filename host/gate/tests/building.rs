@@ -1,0 +1,133 @@
+//! What a gate refuses to be built on, and what a broken journal does.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on panics")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use portcullis_audit::Journal;
+use portcullis_gate::{Broken, BuildError, ExecError, Request};
+use support::{World, allow, open};
+
+/// Why no gate can be built with this workspace.
+fn refused(world: &World, workspace: &std::path::Path) -> BuildError {
+    world.builder("").workspace(workspace).build().unwrap_err()
+}
+
+#[test]
+fn a_policy_that_demands_more_confinement_than_there_is_builds_no_gate() {
+    let world = World::new();
+    for (line, wanted) in [("", "full"), ("confinement.level = \"landlock\"\n", "landlock")] {
+        let error = world.builder_of(&format!("version = 1\n{line}")).build().unwrap_err();
+        assert_eq!(error.code().as_str(), "shell.confinement.level");
+        let expected = format!(
+            "the policy demands confinement level `{wanted}` and this host reaches `none`; to accept less, write \
+             `confinement.level = \"none\"` in policy.toml"
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_eq!(world.kinds(), ["segment"], "nothing was begun");
+}
+
+#[test]
+fn a_workspace_that_is_or_contains_what_commands_must_not_write_is_refused() {
+    let world = World::new();
+    let link = world.path().join("link");
+    symlink("/", &link).unwrap();
+    let to_parent = world.workspace().join("parent");
+    symlink("..", &to_parent).unwrap();
+    let home = std::env::home_dir().unwrap();
+    let parent = fs::canonicalize(world.path()).unwrap();
+    let journal = parent.join("journal");
+    for (workspace, what, inside) in [
+        ("/".as_ref(), "the root directory", "/".as_ref()),
+        (link.as_path(), "the root directory", "/".as_ref()),
+        (home.as_path(), "the home directory", home.as_path()),
+        (world.path(), "the journal", journal.as_path()),
+        (to_parent.as_path(), "the journal", journal.as_path()),
+        (journal.as_path(), "the journal", journal.as_path()),
+    ] {
+        let error = refused(&world, workspace);
+        assert_eq!(error.code().as_str(), "shell.workspace.forbidden", "{error}");
+        let resolved = fs::canonicalize(workspace).unwrap();
+        let expected = format!(
+            "the workspace `{}` is or contains {what} (`{}`), which commands must never be able to change; use a \
+             directory further down",
+            resolved.display(),
+            inside.display()
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn what_the_host_protects_is_refused_too_even_before_it_exists() {
+    let world = World::new();
+    let state = world.workspace().join("not/yet/there");
+    let error = world.builder("").protect("the state", &state).build().unwrap_err();
+    assert!(error.to_string().contains("is or contains the state"), "{error}");
+    // Beside it is fine.
+    world.builder("").protect("the state", &world.path().join("workspace-2")).build().unwrap();
+}
+
+#[test]
+fn a_workspace_that_is_no_directory_is_refused() {
+    let world = World::new();
+    let file = world.path().join("file");
+    fs::write(&file, "").unwrap();
+    for workspace in [file, world.path().join("missing")] {
+        let error = refused(&world, &workspace);
+        assert_eq!(error.code().as_str(), "shell.workspace.missing", "{error}");
+    }
+}
+
+/// Puts a file that others can write where the journal's segment was: no append goes there.
+fn spoil(world: &World) {
+    let segment = world.journal_directory().join("00000000000000000000.jsonl");
+    fs::remove_file(&segment).unwrap();
+}
+
+#[tokio::test]
+async fn nothing_runs_that_can_not_be_recorded() {
+    let world = World::new();
+    let gate = world.gate(&allow("touch"));
+    let session = open(&gate);
+    session.exec(Request::new("touch").args(["before"])).await.unwrap();
+    assert!(world.workspace().join("before").exists());
+    spoil(&world);
+    let error = session.exec(Request::new("touch").args(["after"])).await.unwrap_err();
+    let ExecError::Broken(broken @ Broken::Journal(_)) = &error else { panic!("{error:?}") };
+    assert_eq!(broken.code().as_str(), "shell.journal.unwritable");
+    assert_eq!(broken.to_string(), "the journal can't be written, so nothing may run");
+    assert!(!world.workspace().join("after").exists());
+    // Refusals and checks and further sessions need it as well.
+    assert!(matches!(session.exec(Request::new("unlisted")).await, Err(ExecError::Broken(_))));
+    assert!(session.check(&Request::new("touch")).is_err());
+    assert!(gate.session(portcullis_gate::Caller::host("test")).is_err());
+    assert!(session.close(portcullis_audit::EndReason::Closed).is_err());
+}
+
+#[tokio::test]
+async fn a_command_whose_outcome_can_not_be_recorded_is_an_error_and_not_a_success() {
+    let world = World::new();
+    let gate = world.gate(&allow("rm"));
+    let session = open(&gate);
+    // Commands of this release can reach the journal; the workspace is no help to them if they are given its path.
+    let segment = world.journal_directory().join("00000000000000000000.jsonl");
+    let request = Request::new("rm").args([segment.to_str().unwrap()]);
+    assert!(matches!(session.exec(request).await, Err(ExecError::Broken(Broken::Journal(_)))));
+}
+
+#[test]
+fn two_gates_may_share_a_journal() {
+    let world = World::new();
+    let (one, two) = (world.gate(""), world.gate(""));
+    drop(open(&one));
+    drop(open(&two));
+    let directory = one.journal().dir().to_owned();
+    drop((one, two));
+    assert_eq!(world.kinds(), ["segment", "session-start", "session-end", "session-start", "session-end"]);
+    assert!(Journal::open(&directory, portcullis_audit::Options::default()).is_ok());
+}
