@@ -28,7 +28,7 @@ pub struct Tool {
 /// How a tool is run.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// argv[1..] of the component; argv[0] is its file's name.
+    /// `argv[1..]` of the component; `argv[0]` is its file's name.
     pub arguments: Vec<String>,
     /// Cancelling it ends the run: commands are killed, the session is closed.
     pub cancel: CancellationToken,
