@@ -15,6 +15,8 @@ mod exec;
 mod figure;
 #[path = "figures/instantiate.rs"]
 mod instantiate;
+#[path = "figures/peer.rs"]
+mod peer;
 
 use figure::{Figure, Report};
 
@@ -24,11 +26,21 @@ type Bench = (&'static str, fn() -> Result<Figure, String>);
 const BENCHES: &[Bench] = &[
     ("exec-component-vs-tokio", exec::component_vs_tokio),
     ("exec-gate-vs-tokio", exec::gate_vs_tokio),
+    ("exec-component-limits-vs-tokio", exec::component_limits_vs_tokio),
+    ("exec-limits-vs-tokio", exec::limits_vs_tokio),
+    ("exec-limits-vs-python", exec::limits_vs_python),
+    ("exec-big-host", exec::big_host),
+    ("capture-vs-pipe", exec::capture_vs_pipe),
+    ("thousand-in-flight", exec::thousand_in_flight),
     ("instantiate-us", instantiate::instantiate),
     ("cold-run-vs-wasmtime", cold::cold_run),
 ];
 
 fn main() {
+    // This program is its own peer where a figure compares two hosts.
+    if let Ok(size) = std::env::var(peer::HOST) {
+        return exec::serve(&size);
+    }
     // cargo itself adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let (flags, names): (Vec<String>, Vec<String>) =

@@ -9,13 +9,14 @@ use portcullis_audit::{Durability, Head};
 const EXIT_CODES: &str = "\
 Exit codes:
   that of the command (exec) or of the component (run), or:
-  124    the command was killed: its wall-clock limit ran out
+  124    the command was killed: its wall-clock or processor time ran out
   125    portcullis failed: wrong policy, component, workspace, command line
   126    denied, or nobody can be asked, or the program can't be executed
   127    the program is not installed
-  128+n  the command was killed by signal n
+  128+n  the command was killed by signal n: 137 also for its memory limit,
+         153 for its limit on the size of files
   130    cancelled by SIGINT, SIGTERM or SIGHUP
-`check` and `audit verify` have their own; see their --help.";
+`check`, `doctor` and `audit verify` have their own; see their --help.";
 
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
@@ -23,6 +24,12 @@ Exit codes:
   10   ask: a person would have to approve it
   126  deny: it may not run, or it can't
   125  portcullis failed: wrong policy, workspace, command line";
+
+const DOCTOR_EXIT_CODES: &str = "\
+Exit codes:
+  0    commands are held to level `limits`, each in a PID namespace of its own
+  1    to less; `to get it` says what is missing
+  125  portcullis failed: wrong command line";
 
 const VERIFY_EXIT_CODES: &str = "\
 Exit codes:
@@ -80,6 +87,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Write a commented policy to start from
     Init(Init),
+    /// Try out what this host can hold commands to, and say how to get what is missing
+    #[command(after_long_help = DOCTOR_EXIT_CODES)]
+    Doctor(Doctor),
     /// Work with policies
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -196,6 +206,13 @@ pub(crate) struct Init {
     /// Directory to write portcullis.toml into
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt as _;
 
 use portcullis_gate::{Caller, EndReason, Gate, Verdict};
-use portcullis_policy::{Allowed, Identity, Limits, Network, Problem, ProblemKind, visible};
+use portcullis_policy::{Allowed, Identity, KernelLimits, Level, Limits, Network, Problem, ProblemKind, visible};
 use serde::Serialize;
 
 use crate::args;
@@ -95,8 +95,13 @@ fn explain_allowed(out: &mut dyn Write, gate: &Gate, allowed: &Allowed) -> io::R
     }
     let below = if allowed.cwd().is_empty() { String::new() } else { format!("/{}", allowed.cwd()) };
     row("directory", &visible(&format!("{}{below}", gate.workspace())).to_string())?;
-    let Limits { wall, output_bytes } = allowed.limits();
+    let Limits { wall, kernel, output_bytes } = allowed.limits();
     row("limits", &format!("{}, {output_bytes} bytes kept of each stream", output::span(wall)))?;
+    if let Some(KernelLimits { cpu, memory_bytes, processes, file_size_bytes, open_files }) = kernel {
+        let cpu = output::span(cpu);
+        row("", &format!("{cpu} of processor time, {} of memory, {processes} processes", output::size(memory_bytes)))?;
+        row("", &format!("files of {}, {open_files} open at once", output::size(file_size_bytes)))?;
+    }
     row(
         "network",
         match allowed.network() {
@@ -112,7 +117,12 @@ fn explain_allowed(out: &mut dyn Write, gate: &Gate, allowed: &Allowed) -> io::R
     }
     row(
         "confinement",
-        &format!("{} (the policy accepts {} or better)", portcullis_runner::available_level(), allowed.level()),
+        &match allowed.level() {
+            Level::None => "none (the policy wants none)".to_owned(),
+            level @ (Level::Limits | Level::Landlock | Level::Full) => {
+                format!("{} (the policy accepts {level} or better)", portcullis_runner::available_level())
+            }
+        },
     )
 }
 
@@ -161,7 +171,7 @@ impl<'a> VerdictJson<'a> {
             schema: 1,
             verdict: word,
             allowed,
-            confinement: allowed.map(|_| portcullis_runner::available_level().as_str()),
+            confinement: allowed.map(|allowed| portcullis_runner::level_for(allowed.level()).as_str()),
             kind: problem.map(Problem::kind),
             problem,
             policy: gate.policy().name(),

@@ -19,6 +19,8 @@ use crate::{check, set_up};
 
 /// The signal that a program dies of when nobody reads what it writes.
 const SIGPIPE: u8 = 13;
+/// Number of SIGXFSZ, on every architecture of Linux but MIPS.
+const SIGXFSZ: u8 = 25;
 
 pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice) -> Result<u8, Failure> {
     let args::Exec { gate, format, dry_run, request } = arguments;
@@ -51,6 +53,7 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
     drop(gate);
     // A thread may still wait for our own standard input.
     runtime.shutdown_timeout(Duration::from_millis(10));
+    portcullis_runner::settle();
     result
 }
 
@@ -138,6 +141,17 @@ fn explain(status: &Status, format: Format, voice: Voice) {
         Status::WallExceeded => voice.say(
             "the command was killed: its wall-clock limit ran out; --timeout asks for another, up to the policy's",
         ),
+        Status::CpuExceeded => {
+            voice.say("the command was killed: its processor time ran out; `limits.cpu` of the policy gives more");
+        }
+        Status::MemoryExceeded => {
+            voice.say(
+                "the command was killed: it used more memory than it may; `limits.memory` of the policy gives more",
+            );
+        }
+        Status::FileSizeExceeded => voice.say(
+            "the command was killed: it wrote a larger file than it may; `limits.file-size` of the policy gives more",
+        ),
         Status::Cancelled => voice.say(&format!("the command was cancelled [{}]", Code::Cancelled)),
         Status::Unknown(problem) => voice.say(&format!("what became of the command is not known: {problem}")),
     }
@@ -148,7 +162,10 @@ pub(crate) fn exit_code(status: &Status) -> u8 {
     match status {
         Status::Exited(code) => *code,
         Status::Signaled(signal) => 128_u8.saturating_add(*signal),
-        Status::WallExceeded => 124,
+        Status::WallExceeded | Status::CpuExceeded => 124,
+        // As a shell has it for one that the kernel killed for its memory.
+        Status::MemoryExceeded => 137,
+        Status::FileSizeExceeded => 128 + SIGXFSZ,
         Status::Cancelled => 130,
         Status::Unknown(_) => 125,
     }

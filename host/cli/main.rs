@@ -6,6 +6,7 @@
 mod args;
 mod audit;
 mod check;
+mod doctor;
 mod exec;
 mod failure;
 mod formats;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 use args::{Arguments, AuditCommand, Command, PolicyCommand};
 use clap::Parser as _;
 use failure::Failure;
+use portcullis_policy::Code;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -32,6 +34,10 @@ fn main() -> ExitCode {
         Err(error) => return failure::usage(&error),
     };
     output::set_color(arguments.color);
+    // Whoever started us may ignore SIGCHLD, and we would learn nothing of what we start.
+    if let Err(error) = portcullis_runner::restore_child_signal() {
+        return Failure::new(Code::Internal, error).report();
+    }
     match dispatch(arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
@@ -47,6 +53,7 @@ fn dispatch(arguments: Arguments) -> Result<u8, Failure> {
         Command::Exec(exec) => exec::exec(exec, &journal, voice),
         Command::Check(check) => check::check(&check.request, &check.gate, &journal, voice, check.json),
         Command::Init(init) => init::init(&init),
+        Command::Doctor(doctor) => doctor::doctor(&doctor),
         Command::Policy(PolicyCommand::Trust(file)) => trust::trust(&file),
         Command::Audit(AuditCommand::Show(show)) => audit::show(&show, &journal, voice),
         Command::Audit(AuditCommand::Verify(verify)) => audit::verify(&verify, &journal),

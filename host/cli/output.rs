@@ -145,3 +145,8 @@ pub(crate) fn command_line<'a>(program: &'a str, arguments: impl IntoIterator<It
     };
     std::iter::once(program).chain(arguments).map(word).collect::<Vec<_>>().join(" ")
 }
+
+/// A number of bytes as a person would write it.
+pub(crate) fn size(bytes: u64) -> String {
+    bytesize::ByteSize::b(bytes).display().iec().to_string()
+}

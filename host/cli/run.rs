@@ -32,6 +32,7 @@ pub(crate) fn run(arguments: args::Run, journal: &JournalChoice, voice: Voice) -
     drop(gate);
     // A guest can leave a thread behind that waits for ever: one that opens a FIFO, say.
     runtime.shutdown_timeout(Duration::from_millis(50));
+    portcullis_runner::settle();
     result
 }
 

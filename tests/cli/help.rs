@@ -18,6 +18,7 @@ fn commands() -> Vec<(&'static [&'static str], Vec<&'static str>)> {
         (&["exec"], [&GATE[..], &REQUEST, &["--format", "--dry-run"]].concat()),
         (&["check"], [&GATE[..], &REQUEST, &["--json"]].concat()),
         (&["init"], vec!["--workspace"]),
+        (&["doctor"], vec!["--json"]),
         (&["policy"], vec![]),
         (&["policy", "trust"], vec![]),
         (&["audit"], vec![]),
@@ -63,7 +64,7 @@ fn help_fits_into_80_columns_and_tells_the_exit_codes() {
     for (command, _) in commands() {
         let Ended { stdout, .. } = world.run([command, &["--help"]].concat());
         let codes = stdout.split_once("Exit codes:\n").map(|(_, codes)| codes);
-        let with_codes = [&[][..], &["run"], &["exec"], &["check"], &["audit", "verify"]];
+        let with_codes = [&[][..], &["run"], &["exec"], &["check"], &["doctor"], &["audit", "verify"]];
         assert_eq!(codes.is_some(), with_codes.contains(&command), "{command:?}");
         let widest = codes.unwrap_or_default().lines().map(|line| line.chars().count()).max();
         assert!(widest.unwrap_or(0) <= 80, "{command:?}: a table that is wrapped can't be read");

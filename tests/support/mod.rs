@@ -165,3 +165,15 @@ pub(crate) fn skip(reason: &str) {
         writeln!(file, "SKIP: {reason}").unwrap();
     }
 }
+
+impl World {
+    /// A world whose policy wants level `limits`, sets these limits (`wall = "1s", cpu = "1s"`), and lets these programs
+    /// run with any arguments.
+    pub(crate) fn limited(programs: &[&str], limits: &str) -> Self {
+        let world = Self::allowing(programs);
+        let head = format!("version = 1\nconfinement.level = \"limits\"\nlimits = {{ {limits} }}\n");
+        let rules = programs.iter().map(|program| allow(program)).collect::<String>();
+        fs::write(world.policy(), head + &rules).unwrap();
+        world
+    }
+}

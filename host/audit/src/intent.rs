@@ -83,4 +83,7 @@ pub struct Limits {
     /// Largest file it may write, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_size_bytes: Option<u64>,
+    /// Descriptors that each process may have open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u32>,
 }

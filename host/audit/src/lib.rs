@@ -84,6 +84,7 @@
 //!         memory_bytes: None,
 //!         processes: None,
 //!         file_size_bytes: None,
+//!         open_files: None,
 //!     },
 //!     network: false,
 //!     level: "full".to_owned(),

@@ -96,6 +96,7 @@ pub(crate) fn intent(call: CallId) -> Intent {
             memory_bytes: None,
             processes: None,
             file_size_bytes: None,
+            open_files: None,
         },
         network: false,
         level: "full".to_owned(),

@@ -15,7 +15,7 @@
 //! # let workspace = tempfile::tempdir()?;
 //! let policy = Policy::parse("policy.toml", r#"
 //! version = 1
-//! confinement.level = "none"   # this release can't confine; a policy must accept that by name
+//! confinement.level = "limits"   # the least that is accepted; this release has no more
 //! [[program]]
 //! name = "echo"
 //! [[program.rule]]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use portcullis_audit::{self as audit, CallId, Record};
 use portcullis_policy::{Allowed, Code, Decision, Facts, Limits, Problem, Request, Stdin, ValidRequest};
-use portcullis_runner::{Input, Outcome, Running, Streams, available_level, start};
+use portcullis_runner::{Input, Outcome, Running, Streams, level_for, start};
 use tokio_util::sync::CancellationToken;
 
 use crate::session::Ledger;
@@ -69,7 +69,8 @@ impl Session {
             Ok(approved) => approved,
             Err(problem) => return Err(refuse(&request, problem)),
         };
-        let intent = records::intent(call, records::request(&request), &approved, available_level());
+        let intent =
+            records::intent(call, records::request(&request), &approved, level_for(approved.allowed().level()));
         let receipt = self.ledger.append_intent(&intent, approved.digest())?;
         if let Stdin::Bytes(bytes) = std::mem::take(&mut request.stdin) {
             streams.input = Input::Bytes(bytes);
@@ -129,7 +130,7 @@ impl Session {
         Facts {
             program: self.shared.programs.fact(request.program()),
             host_environment: self.shared.host_environment.clone(),
-            output_ceiling: self.output_bytes.unwrap_or(Limits::MAX_OUTPUT_BYTES),
+            output_ceiling: self.output_bytes.unwrap_or(Limits::MAX.output_bytes),
         }
     }
 

@@ -23,8 +23,8 @@ fn a_policy_that_demands_more_confinement_than_there_is_builds_no_gate() {
         let error = world.builder_of(&format!("version = 1\n{line}")).build().unwrap_err();
         assert_eq!(error.code().as_str(), "shell.confinement.level");
         let expected = format!(
-            "the policy demands confinement level `{wanted}` and this host reaches `none`; to accept less, write \
-             `confinement.level = \"none\"` in policy.toml"
+            "the policy demands confinement level `{wanted}` and this host reaches `limits`; to accept less, write \
+             `confinement.level = \"limits\"` in policy.toml"
         );
         assert_eq!(error.to_string(), expected);
     }

@@ -109,7 +109,7 @@ codes! {
     TimeoutPolicy = "shell.timeout.policy", Denied, Denied, "The wall-clock limit asked for is zero or above the policy's.";
     LimitPolicy = "shell.limit.policy", Denied, Denied, "A limit asked for is zero or above the policy's.";
     NetworkPolicy = "shell.network.policy", Denied, Denied, "The network was asked for and the policy gives none.";
-    LimitUnsupported = "shell.limit.unsupported", Unavailable, Failed, "A limit was asked for that this host can't enforce.";
+    LimitUnsupported = "shell.limit.unsupported", Unavailable, Failed, "A limit was asked for that does not hold at the policy's confinement level.";
     ProgramMissing = "shell.program.missing", Unavailable, NotFound, "The policy lists the program, and it is not installed.";
     ProgramChanged = "shell.program.changed", Unavailable, Denied, "The program's file is not the one that the policy was loaded with.";
     ProgramUnusable = "shell.program.unusable", Unavailable, Denied, "The program's file can't be executed, or not safely.";

@@ -221,7 +221,8 @@ impl Policy {
         let ceilings = Limits { output_bytes: policy.output_bytes.min(facts.output_ceiling), ..policy };
         ceilings.tighten(&request.request().limits).map_err(|problem| {
             if problem.code == Code::LimitUnsupported {
-                problem
+                let advice = "to have limits, write `confinement.level = \"limits\"` or better";
+                problem.advise(format!("{advice} ({})", self.name))
             } else if problem.code == Code::LimitPolicy && ceilings != policy {
                 problem.advise("more than that can't be handed to this caller, whatever the policy says")
             } else {

@@ -21,7 +21,7 @@ impl Facts {
     /// Facts with an empty host environment, for a caller that can be given all the output that a policy can allow.
     #[must_use]
     pub fn new(program: ProgramFact) -> Self {
-        Self { program, host_environment: BTreeMap::new(), output_ceiling: Limits::MAX_OUTPUT_BYTES }
+        Self { program, host_environment: BTreeMap::new(), output_ceiling: Limits::MAX.output_bytes }
     }
 }
 

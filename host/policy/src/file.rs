@@ -60,7 +60,26 @@ pub(crate) struct SessionTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LimitsTable {
     pub(crate) wall: Option<Spanned<Time>>,
+    pub(crate) cpu: Option<Spanned<Time>>,
+    pub(crate) memory: Option<Spanned<Bytes>>,
+    pub(crate) processes: Option<Spanned<u64>>,
+    pub(crate) file_size: Option<Spanned<Bytes>>,
+    pub(crate) open_files: Option<Spanned<u64>>,
     pub(crate) output: Option<Spanned<Bytes>>,
+}
+
+impl LimitsTable {
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { wall, cpu, memory, processes, file_size, open_files, output } = self;
+        wall.is_none()
+            && cpu.is_none()
+            && memory.is_none()
+            && processes.is_none()
+            && file_size.is_none()
+            && open_files.is_none()
+            && output.is_none()
+    }
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// No kernel confinement: a command can do what the host's user can.
+    /// No kernel confinement: a command can do what the host's user can. Of the levels it alone is taken at its word: a
+    /// policy that names it gets no confinement, even where the host could confine.
     None,
-    /// Resource limits.
+    /// Resource limits, and where the host has them PID, user, mount, IPC and UTS namespaces of its own.
     Limits,
     /// Landlock, a seccomp filter and resource limits.
     Landlock,

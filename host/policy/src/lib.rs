@@ -73,7 +73,7 @@ pub use decision::{Allowed, Decision, Effect};
 pub use error::PolicyError;
 pub use facts::{Facts, Identity, ProgramFact, Script};
 pub use level::Level;
-pub use limits::{LimitRequest, Limits};
+pub use limits::{KernelLimits, LimitRequest, Limits};
 pub use names::{ProgramName, RuleId};
 pub use policy::{ComponentSettings, GuestFiles, Network, Policy, ProgramEntry, Rule, SessionSettings};
 pub use problem::{Problem, ProblemKind};

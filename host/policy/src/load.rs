@@ -53,9 +53,11 @@ impl Policy {
             read::policy_file(text)?;
         let WorkspaceTable { guest_files } = workspace;
         let ConfinementTable { level, network } = confinement;
+        let level = level.map_or(Level::Full, |Word(level)| level);
+        let (unset, most) = ceilings::outermost(level);
         let base = Base {
             lines: Lines::of(text),
-            limits: ceilings::command(limits, None)?,
+            limits: ceilings::command(limits, unset, most, true)?,
             network: network.map_or_else(Network::default, |network| network.into_inner().0),
             env: variables::environment(env, &Environment::default())?,
         };
@@ -80,7 +82,7 @@ impl Policy {
             guest_files: guest_files.map(|Word(files)| files).unwrap_or_default(),
             component,
             session,
-            level: level.map_or(Level::Full, |Word(level)| level),
+            level,
             search_path,
             programs,
         })
@@ -119,7 +121,7 @@ impl Base {
             line: self.lines.at(span.start),
             name: name.into_inner(),
             file: file.map(Spanned::into_inner),
-            limits: ceilings::command(limits, Some(self.limits))?,
+            limits: ceilings::command(limits, self.limits, self.limits, false)?,
             network: narrowed(network, self.network, "a program can't get more network than [confinement] gives")?,
             env: variables::environment(env, &self.env)?,
             rules: Rules::new(Vec::new()),
@@ -167,7 +169,7 @@ impl Base {
             }
         };
         let Word(effect) = decision;
-        let narrows = limits.wall.is_some() || limits.output.is_some() || network.is_some() || !set.is_empty();
+        let narrows = !limits.is_empty() || network.is_some() || !set.is_empty();
         if effect == Effect::Deny && narrows {
             let message = format!("`{}` denies, so `limits`, `network` and `env` would do nothing in it", id.get_ref());
             return Err(PolicyError::new(span, message).help("leave them out"));
@@ -178,7 +180,7 @@ impl Base {
             effect,
             why: why.into_inner(),
             arguments,
-            limits: ceilings::command(limits, Some(program.limits))?,
+            limits: ceilings::command(limits, program.limits, program.limits, false)?,
             network: narrowed(network, program.network, "a rule can't give more network than its program has")?,
             set: variables::set(set)?,
         })

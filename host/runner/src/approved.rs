@@ -49,8 +49,15 @@ impl Programs {
         if file.identity() != allowed.identity() || !file.is_unchanged() {
             return Err(changed(&allowed));
         }
-        let cwd = workspace.open_below(allowed.cwd())?;
-        Ok(Approved { digest: allowed.digest(), allowed, program: Arc::clone(file), cwd })
+        let (cwd, directory) = workspace.open_below(allowed.cwd())?;
+        Ok(Approved {
+            digest: allowed.digest(),
+            allowed,
+            program: Arc::clone(file),
+            workspace: workspace.path().to_owned(),
+            directory,
+            _cwd: cwd,
+        })
     }
 }
 
@@ -68,7 +75,10 @@ pub struct Approved {
     allowed: Allowed,
     digest: [u8; 32],
     program: Arc<ProgramFile>,
-    cwd: OwnedFd,
+    workspace: String,
+    directory: (u64, u64),
+    /// Keeps the directory's inode from being given to another.
+    _cwd: OwnedFd,
 }
 
 impl Approved {
@@ -94,7 +104,13 @@ impl Approved {
         &self.program
     }
 
-    pub(crate) fn cwd(&self) -> &OwnedFd {
-        &self.cwd
+    /// Absolute path of the workspace.
+    pub(crate) fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// Device and inode of the working directory that was approved.
+    pub(crate) fn directory(&self) -> (u64, u64) {
+        self.directory
     }
 }

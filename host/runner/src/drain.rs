@@ -13,8 +13,10 @@ use crate::{Captured, Output};
 /// How long after the command's end a pipe may stay open with nothing in it: a process that escaped may hold it for
 /// ever.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// Bytes read at once.
+/// Bytes read at once: what a pipe holds unless it is asked to hold more.
 const PIECE: usize = 64 << 10;
+/// Bytes that the pipe of a flooding command holds.
+const WIDE: usize = 256 << 10;
 
 /// Reads a stream to its end.
 pub(crate) struct Drain {
@@ -41,6 +43,7 @@ impl Drain {
         let mut piece = Vec::with_capacity(PIECE);
         // Whatever comes after a full pipe was written after the end, by somebody who escaped.
         let mut left = None;
+        let mut widened = false;
         let late = async {
             ended.cancelled().await;
             tokio::time::sleep(GRACE).await;
@@ -58,7 +61,15 @@ impl Drain {
             piece.clear();
             match pipe.try_read_buf(&mut piece) {
                 Ok(0) => break,
-                Ok(_) => self.capture.push(&piece),
+                Ok(read) => {
+                    self.capture.push(&piece);
+                    if read == PIECE && !widened {
+                        // A writer that keeps a pipe full goes to sleep after each of our reads. Only such a pipe gets
+                        // more: what a user's pipes may hold together is limited. Without more it is slower.
+                        let _refused = rustix::pipe::fcntl_setpipe_size(&*pipe, WIDE);
+                        widened = true;
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
                 Err(_) => break,
             }

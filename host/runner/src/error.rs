@@ -1,9 +1,12 @@
 //! What can go wrong between an approval and a running command.
 
+use std::ffi::NulError;
 use std::io;
 use std::path::PathBuf;
 
 use portcullis_policy::{Code, Problem, visible};
+
+use crate::guard::GuardError;
 
 /// A command that was allowed and did not start.
 #[derive(Debug, thiserror::Error)]
@@ -14,13 +17,21 @@ pub enum StartError {
     /// A pipe could not be made, or not be handed to the runtime.
     #[error("can't make a pipe for the command")]
     Pipe(#[source] io::Error),
-    /// The host's own descriptors could not be kept from the command.
-    #[error("can't keep the host's descriptors from the command (close_range(2) needs Linux 5.11)")]
-    Descriptors(#[source] io::Error),
-    /// The kernel did not start the program.
-    #[error("can't execute {path}")]
+    /// What holds a command's processes together could not be started.
+    #[error("can't start the guard of the command's processes; `portcullis doctor` says what this host can do")]
+    Guard(#[source] GuardError),
+    /// The host ignores SIGCHLD, so the kernel throws exit statuses away.
+    #[error("this process ignores SIGCHLD, so exit statuses would be lost; call `restore_child_signal` at its start")]
+    ChildSignal,
+    /// A string contains NUL.
+    #[error("a string of the command contains NUL")]
+    Nul(#[source] NulError),
+    /// The process could not be set up, or the kernel did not execute the program.
+    #[error("can't {what}, for {path}")]
     Execute {
-        /// The file.
+        /// The act that failed.
+        what: &'static str,
+        /// The program's file.
         path: String,
         /// The kernel's answer.
         #[source]
@@ -38,8 +49,10 @@ impl StartError {
         let cause = std::error::Error::source(self).map(|source| format!(": {source}")).unwrap_or_default();
         let advice = format!("{self}{cause}");
         let message = match self {
-            Self::Execute { source, .. } => format!("the command was allowed and could not be started: {source}"),
-            Self::WrongReceipt | Self::Pipe(_) | Self::Descriptors(_) | Self::Watch(_) => {
+            Self::Execute { what, source, .. } => {
+                format!("the command was allowed and could not be started: can't {what}: {source}")
+            }
+            Self::WrongReceipt | Self::Pipe(_) | Self::Guard(_) | Self::ChildSignal | Self::Nul(_) | Self::Watch(_) => {
                 "the command was allowed and could not be started".to_owned()
             }
         };

@@ -12,15 +12,17 @@
 //! # What holds
 //! - No shell takes part. The file that was judged is the file that is executed: it is opened when the policy is
 //!   loaded, compared before each start, and executed by its descriptor. A script runs as its interpreter, on its path.
-//! - A command starts with the environment that was decided and nothing else, in its own process group, with the
-//!   input that it was given, else none, and with no other descriptor of the host's.
-//! - What it writes is read without end, and a bounded head and tail are kept; totals are exact. Who gets a copy gets
-//!   all of it, however slowly they take it, unless the command is killed at a limit or cancelled.
-//! - When the outcome is there, the command is reaped and its process group is dead. Dropping a [`Running`] kills it.
+//! - A command starts with the environment that was decided and nothing else: no descriptors of the host's, default
+//!   signals, its own session, no terminal, the input that it was given, else none.
+//! - What it writes is read without end, and a bounded head and tail are kept; totals are exact.
+//! - Starting it copies nothing of the host.
+//! - When the outcome is there, the command is reaped and its whole process tree is dead. Dropping a [`Running`] kills
+//!   it, and so does the host's death. (At [`Level::None`], which a policy has to want, processes can escape.)
+//! - The kernel holds it to its limits. What it could not be held to is in the outcome's [`Enforcement`].
 //!
 //! # What does not hold
-//! The kernel does not confine commands: [`available_level`] is [`Level::None`], and every [`Outcome`] says so in its
-//! [`Enforcement`]. A process that leaves the process group (`setsid`) outlives its command.
+//! The kernel does not yet keep a command from files and network that the host's user can reach: [`available_level`]
+//! is [`Level::Limits`].
 //!
 //! Linux only.
 
@@ -28,24 +30,36 @@
 
 mod approved;
 mod capture;
+mod cgroup;
 mod drain;
 mod enforcement;
 mod error;
+mod feed;
+mod guard;
 mod outcome;
+mod pool;
+mod prepare;
+mod probe;
+mod proc;
+mod process;
 mod program;
 mod running;
+mod sandbox;
 mod streams;
+mod supervisor;
 #[allow(unsafe_code, reason = "system calls; every one is wrapped once, with its SAFETY comment")]
 mod sys;
 mod workspace;
 
 pub use approved::{Approved, Programs};
 pub use capture::{Captured, Gap};
-pub use enforcement::{Enforcement, available_level};
+pub use enforcement::{Enforcement, available_level, level_for};
 pub use error::{StartError, WorkspaceError};
+pub use guard::GuardError;
 pub use outcome::{Outcome, Status, Usage};
 pub use portcullis_audit::IntentReceipt;
 pub use portcullis_policy::Level;
-pub use running::{Running, start};
+pub use probe::{Capability, probe, reached_level};
+pub use running::{Running, restore_child_signal, settle, start};
 pub use streams::{Input, Output, Streams};
 pub use workspace::Workspace;

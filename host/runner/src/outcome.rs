@@ -30,6 +30,13 @@ pub enum Status {
     Signaled(u8),
     /// Killed: its wall-clock limit ran out.
     WallExceeded,
+    /// Killed: its whole tree used more processor time than its limit.
+    CpuExceeded,
+    /// It failed, and the kernel killed a process of its tree for its memory limit. Told only where the limit holds for
+    /// the whole tree; elsewhere allocations fail, and what a program makes of that is its own.
+    MemoryExceeded,
+    /// Killed: it wrote a file larger than its limit.
+    FileSizeExceeded,
     /// Killed: it was cancelled.
     Cancelled,
     /// It was started, and what became of it can't be known.
@@ -47,7 +54,7 @@ pub struct Usage {
     pub system: Duration,
     /// Largest resident memory of any one of these processes, in bytes.
     pub peak_memory_bytes: u64,
-    /// Processes that were left when the command ended, and were killed. `None` = can't be told, as always below
-    /// confinement level `full`.
+    /// Processes that were left when the command ended, and were killed. `None` = can't be told: there is no PID
+    /// namespace, or the command was killed itself.
     pub leftover_processes: Option<u32>,
 }

@@ -1,29 +1,34 @@
-//! A command from its start to its end.
+//! Starting a command.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use portcullis_audit::IntentReceipt;
 use portcullis_policy::{Code, Problem};
+use rustix::fs::{Mode, OFlags};
 use rustix::pipe::PipeFlags;
-use rustix::process::{Pid, Signal};
-use tokio::io::AsyncWriteExt as _;
-use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::drain::{self, Drain};
-use crate::sys::{Ended, close_on_exec, wait, watch};
+use crate::drain::Drain;
+use crate::feed::Feed;
+use crate::guard::above_stdio;
+use crate::pool;
+use crate::prepare::Prepared;
+use crate::process::Process;
+use crate::sandbox::Sandbox;
+use crate::supervisor::Supervisor;
+use crate::sys::{self, Child, SpawnError, Step};
 use crate::{Approved, Captured, Enforcement, Input, Outcome, StartError, Status, Streams, Usage};
 
-/// How long a killed command may take to die (it may hang in the kernel) before its fate counts as unknown.
-const REAP: Duration = Duration::from_secs(5);
+/// How often a program that somebody is writing at this moment is tried again (`ETXTBSY`): another thread that starts
+/// a command holds the writer's descriptor for an instant.
+const BUSY_TRIES: u32 = 20;
+const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
-/// A command that runs. Dropping it kills the command.
+/// A command that runs. Dropping it kills the command and everything that it started.
 #[derive(Debug)]
 #[must_use = "dropping it kills the command"]
 pub struct Running {
@@ -33,10 +38,9 @@ pub struct Running {
 
 /// Starts an approved command whose intent is on record.
 ///
-/// Must be called on a tokio runtime with its I/O and time drivers; a task of that runtime watches the command.
-///
-/// Every descriptor of this process above 2 becomes close-on-exec: what the host itself was started with must not
-/// reach the command. (Rust opens everything so.)
+/// Must be called on a tokio runtime with its I/O and time drivers; a task of that runtime watches the command. The
+/// calling thread is suspended until the program is executed, which takes a fraction of a millisecond and does not
+/// depend on the size of the host.
 ///
 /// # Errors
 /// [`StartError`]: nothing was started, or it was killed at once.
@@ -44,34 +48,35 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
     if receipt.subject() != &approved.digest() {
         return Err(StartError::WrongReceipt);
     }
+    if sys::child_signal_is_ignored() {
+        return Err(StartError::ChildSignal);
+    }
     let Streams { input, stdout, stderr } = streams;
-    let merged = approved.allowed().merge_stderr();
     let (stdin, feed) = input_pipe(input)?;
     let (stdout_ours, stdout_theirs) = output_pipe()?;
-    let (stderr_ours, stderr_theirs) = if merged {
-        (None, stdout_theirs.try_clone().map_err(StartError::Pipe)?)
+    let (stderr_ours, stderr_theirs) = if approved.allowed().merge_stderr() {
+        (None, above_stdio(stdout_theirs.try_clone().map_err(StartError::Pipe)?).map_err(pipe_error)?)
     } else {
         let (ours, theirs) = output_pipe()?;
         (Some(ours), theirs)
     };
-
-    close_on_exec().map_err(StartError::Descriptors)?;
-    let mut command = command(&approved);
-    command.stdin(stdin).stdout(stdout_theirs).stderr(stderr_theirs);
-    let started = Instant::now();
-    let child = command
-        .spawn()
-        .map_err(|source| StartError::Execute { path: approved.allowed().identity().path.clone(), source })?;
-    // The write ends live in `command`: while it does, our read ends never see the end.
-    drop(command);
-    let process = Process::watch(Pid::from_child(&child)).map_err(StartError::Watch)?;
-
     let limits = approved.allowed().limits();
+    let mut sandbox = pool::take(approved.allowed().level()).map_err(StartError::Guard)?;
+    sandbox.limit(limits.kernel);
+
+    let started = Instant::now();
+    let child = spawn(&approved, &sandbox, [&stdin, &stdout_theirs, &stderr_theirs])?;
+    // While we hold the write ends our read ends never see the end.
+    drop((stdin, stdout_theirs, stderr_theirs));
+    let enforcement = Enforcement::of(&sandbox);
+    let process = Process::watch(child, sandbox).map_err(StartError::Watch)?;
+
     let cancel = CancellationToken::new();
     let supervisor = Supervisor {
         process,
         started,
-        wall: limits.wall,
+        limits,
+        enforcement,
         cancel: cancel.clone(),
         stdout: Drain::new(stdout_ours, stdout, limits.output_bytes),
         stderr: stderr_ours.map(|ours| Drain::new(ours, stderr, limits.output_bytes)),
@@ -83,7 +88,8 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
 impl Running {
     /// Waits for the command's end.
     ///
-    /// When this returns the command is reaped and its process group is dead.
+    /// When this returns the command is reaped, and every process that it started is dead: by the end of its PID
+    /// namespace, or, where the [`Enforcement`] misses `pid-namespace`, of its process group.
     pub async fn wait(mut self) -> Outcome {
         match (&mut self.supervisor).await {
             Ok(outcome) => outcome,
@@ -91,7 +97,8 @@ impl Running {
         }
     }
 
-    /// What cancels the command: its outcome is then [`Status::Cancelled`], unless it ended first.
+    /// What cancels the command: it is asked to end, and killed if it does not. Its outcome is then
+    /// [`Status::Cancelled`], unless it had ended already.
     #[must_use]
     pub fn canceller(&self) -> CancellationToken {
         self.cancel.clone()
@@ -104,6 +111,22 @@ impl Drop for Running {
     }
 }
 
+/// Sets SIGCHLD to its default, for a host that was started with it ignored (by `nohup`-like parents, or some init
+/// systems): call it at the start of `main`, before other threads handle signals.
+///
+/// # Errors
+/// The kernel's answer; it has none for this signal.
+pub fn restore_child_signal() -> io::Result<()> {
+    sys::restore_child_signal()
+}
+
+/// Waits until nothing of this crate is left beside this process: guards that were kept ready, and cgroups. Blocks for a
+/// fraction of a millisecond as a rule, and for three seconds at most. Call it before a process ends that has run commands:
+/// cgroups outlive their makers.
+pub fn settle() {
+    pool::settle();
+}
+
 fn lost(why: &str) -> Outcome {
     Outcome {
         status: Status::Unknown(Problem::new(Code::Internal, why)),
@@ -114,215 +137,45 @@ fn lost(why: &str) -> Outcome {
     }
 }
 
-/// The program by its descriptor, argv, environment and directory: exactly what was decided.
-fn command(approved: &Approved) -> Command {
-    let allowed = approved.allowed();
-    let program = approved.program();
-    // The kernel resolves the link before it closes the descriptor, so what runs is the open file.
-    let mut command = Command::new(format!("/proc/self/fd/{}", program.executable().as_raw_fd()));
-    match &allowed.identity().script {
-        None => {
-            command.arg0(allowed.program().as_str());
-        }
-        // As execve(2) would run it: the interpreter's path, its argument, the script's path.
-        Some(script) => {
-            command.arg0(&allowed.identity().path);
-            command.args(&script.interpreter_argument).arg(&script.path);
+fn spawn(approved: &Approved, sandbox: &Sandbox, stdio: [&OwnedFd; 3]) -> Result<Child, StartError> {
+    let prepared = Prepared::new(approved, sandbox).map_err(StartError::Nul)?;
+    let cgroups = sandbox.cgroup_tasks();
+    let stdio = stdio.map(|descriptor| descriptor.as_fd());
+    let mut tries = 0;
+    loop {
+        match sys::spawn(prepared.spawn(approved, sandbox, &cgroups, stdio)) {
+            Ok(child) => return Ok(child),
+            Err(SpawnError { step: Step::Execute, error })
+                if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
+            {
+                tries += 1;
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            Err(SpawnError { step, error }) => {
+                let path = approved.allowed().identity().path.clone();
+                return Err(StartError::Execute { what: step.what(), path, source: error });
+            }
         }
     }
-    command
-        .args(allowed.arguments())
-        .env_clear()
-        .envs(allowed.env().iter().map(|(name, value)| (name, value)))
-        .current_dir(format!("/proc/self/fd/{}", approved.cwd().as_raw_fd()))
-        .process_group(0);
-    command
+}
+
+fn pipe_error(errno: rustix::io::Errno) -> StartError {
+    StartError::Pipe(errno.into())
 }
 
 fn output_pipe() -> Result<(pipe::Receiver, OwnedFd), StartError> {
-    let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| StartError::Pipe(errno.into()))?;
+    let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(pipe_error)?;
+    let theirs = above_stdio(theirs).map_err(pipe_error)?;
     Ok((pipe::Receiver::from_owned_fd(ours).map_err(StartError::Pipe)?, theirs))
 }
 
-/// What feeds a command's standard input.
-struct Feed {
-    pipe: pipe::Sender,
-    input: Input,
-}
-
-fn input_pipe(input: Input) -> Result<(Stdio, Option<Feed>), StartError> {
+fn input_pipe(input: Input) -> Result<(OwnedFd, Option<Feed>), StartError> {
     if matches!(input, Input::Empty) {
-        return Ok((Stdio::null(), None));
+        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        return Ok((null.and_then(above_stdio).map_err(pipe_error)?, None));
     }
-    let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| StartError::Pipe(errno.into()))?;
+    let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(pipe_error)?;
+    let theirs = above_stdio(theirs).map_err(pipe_error)?;
     let pipe = pipe::Sender::from_owned_fd(ours).map_err(StartError::Pipe)?;
-    Ok((theirs.into(), Some(Feed { pipe, input })))
-}
-
-impl Feed {
-    /// Writes until the input ends or the command reads no more. Neither is an error of the command's.
-    async fn run(mut self) {
-        match self.input {
-            Input::Empty => {}
-            Input::Bytes(bytes) => drop(self.pipe.write_all(&bytes).await),
-            Input::Reader(mut reader) => drop(tokio::io::copy(&mut reader, &mut self.pipe).await),
-        }
-    }
-}
-
-/// A started process: killed when it is dropped unreaped.
-struct Process {
-    pid: Pid,
-    ended: AsyncFd<OwnedFd>,
-    reaped: bool,
-}
-
-impl Process {
-    fn watch(pid: Pid) -> io::Result<Self> {
-        match watch(pid) {
-            Ok(ended) => Ok(Self { pid, ended, reaped: false }),
-            Err(error) => {
-                kill(pid);
-                // It dies at once; should it hang in the kernel, a zombie is the lesser evil.
-                let _zombie = wait(pid);
-                Err(error)
-            }
-        }
-    }
-
-    async fn end(&self) {
-        // Only a broken runtime fails here; the wall-clock limit still ends the command then.
-        if self.ended.readable().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    fn reap(&mut self) -> io::Result<Option<Ended>> {
-        let ended = wait(self.pid)?;
-        self.reaped = ended.is_some();
-        Ok(ended)
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if !self.reaped {
-            kill(self.pid);
-            let _zombie = wait(self.pid);
-        }
-    }
-}
-
-/// Kills the command and the process group that it leads. It is not reaped yet, so neither can be another's.
-fn kill(leader: Pid) {
-    // Each fails only where nothing is left to kill.
-    let _nothing_left = rustix::process::kill_process_group(leader, Signal::KILL);
-    // A leader can leave its group for another of the host's session, setpgid(2).
-    let _nothing_left = rustix::process::kill_process(leader, Signal::KILL);
-}
-
-struct Supervisor {
-    process: Process,
-    started: Instant,
-    wall: Duration,
-    cancel: CancellationToken,
-    stdout: Drain,
-    stderr: Option<Drain>,
-}
-
-impl Supervisor {
-    /// Reads and feeds until the command ends or must end; kills what is left; reaps; reads the rest.
-    async fn run(self, feed: Option<Feed>) -> Outcome {
-        let Self { mut process, started, wall, cancel, mut stdout, mut stderr } = self;
-        let over = CancellationToken::new();
-        let (status, usage) = {
-            let drains = async {
-                tokio::join!(stdout.run(&over), async {
-                    if let Some(stderr) = &mut stderr {
-                        stderr.run(&over).await;
-                    }
-                });
-            };
-            // The feed stops with the command: nobody reads it then.
-            let feed = async {
-                if let Some(feed) = feed {
-                    feed.run().await;
-                }
-                std::future::pending::<()>().await;
-            };
-            let limit = tokio::time::sleep_until((started + wall).into());
-            tokio::pin!(drains, feed, limit);
-            let mut drained = false;
-            let killed = loop {
-                tokio::select! {
-                    () = process.end() => break None,
-                    () = cancel.cancelled() => break Some(Status::Cancelled),
-                    () = &mut limit => break Some(Status::WallExceeded),
-                    () = &mut drains, if !drained => drained = true,
-                    () = &mut feed => {}
-                }
-            };
-            kill(process.pid);
-            let ended = reap(&mut process).await;
-            let usage = usage(started.elapsed(), ended.as_ref().ok());
-            over.cancel();
-            if !drained {
-                // Whoever takes a copy may take their time, as they could with the command's own pipe. Not after a
-                // limit.
-                let enough = async {
-                    if killed.is_none() {
-                        cancel.cancelled().await;
-                    }
-                    tokio::time::sleep(drain::GRACE).await;
-                };
-                tokio::select! {
-                    () = drains => {}
-                    () = enough => {}
-                }
-            }
-            (status(killed, &ended), usage)
-        };
-        Outcome {
-            status,
-            stdout: stdout.finish(),
-            stderr: stderr.map(|stderr| stderr.finish()),
-            usage,
-            enforcement: Enforcement::none(),
-        }
-    }
-}
-
-async fn reap(process: &mut Process) -> Result<Ended, Problem> {
-    let unknown = |why: &str| Problem::new(Code::Internal, format!("the command's end can't be known: {why}"));
-    if tokio::time::timeout(REAP, process.end()).await.is_err() {
-        return Err(unknown("it was killed and does not die"));
-    }
-    match process.reap() {
-        Ok(Some(ended)) => Ok(ended),
-        Ok(None) => Err(unknown("it ended and can't be waited for")),
-        Err(error) => Err(unknown(&error.to_string())),
-    }
-}
-
-fn status(killed: Option<Status>, ended: &Result<Ended, Problem>) -> Status {
-    match (killed, ended) {
-        (_, Err(problem)) => Status::Unknown(problem.clone()),
-        // It exited by itself before the kill could reach it.
-        (_, Ok(Ended { code: Some(code), .. })) => Status::Exited(*code),
-        (Some(killed), Ok(_)) => killed,
-        (None, Ok(Ended { signal: Some(signal), .. })) => Status::Signaled(*signal),
-        (None, Ok(_)) => {
-            Status::Unknown(Problem::new(Code::Internal, "the kernel gave neither an exit code nor a signal"))
-        }
-    }
-}
-
-fn usage(wall: Duration, ended: Option<&Ended>) -> Usage {
-    Usage {
-        wall,
-        user: ended.map_or(Duration::ZERO, |ended| ended.user),
-        system: ended.map_or(Duration::ZERO, |ended| ended.system),
-        peak_memory_bytes: ended.map_or(0, |ended| ended.peak_memory_bytes),
-        leftover_processes: None,
-    }
+    Ok((theirs, Some(Feed { pipe, input })))
 }

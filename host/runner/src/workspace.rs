@@ -39,21 +39,28 @@ impl Workspace {
         &self.path
     }
 
-    /// Opens a directory of the workspace. No symbolic link leads out of it (`openat2(2)`, `RESOLVE_BENEATH`).
-    pub(crate) fn open_below(&self, relative: &str) -> Result<OwnedFd, Problem> {
+    /// Opens a directory of the workspace, and says which it is, by device and inode. No symbolic link leads out of it
+    /// (`openat2(2)`, `RESOLVE_BENEATH`).
+    pub(crate) fn open_below(&self, relative: &str) -> Result<(OwnedFd, (u64, u64)), Problem> {
         let relative = if relative.is_empty() { "." } else { relative };
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         // EAGAIN: a rename raced with the look-up and the kernel could not be sure. Asking again is what it wants;
         // a bound keeps somebody who renames all the time from holding us here.
         for _ in 0..32 {
             match rustix::fs::openat2(self.directory.as_fd(), relative, DIRECTORY, Mode::empty(), resolve) {
-                Ok(directory) => return Ok(directory),
+                Ok(directory) => return identified(relative, directory),
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(errno) => return Err(cwd_problem(relative, errno)),
             }
         }
         Err(cwd_problem(relative, Errno::AGAIN))
     }
+}
+
+#[allow(clippy::useless_conversion, reason = "the widths of stat's fields differ between architectures")]
+fn identified(relative: &str, directory: OwnedFd) -> Result<(OwnedFd, (u64, u64)), Problem> {
+    let stat = rustix::fs::fstat(&directory).map_err(|errno| cwd_problem(relative, errno))?;
+    Ok((directory, (stat.st_dev.into(), stat.st_ino.into())))
 }
 
 fn cwd_problem(relative: &str, errno: Errno) -> Problem {

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd as _;
 
 use portcullis_policy::Request;
 use portcullis_runner::{Input, Streams};
-use support::{Bench, allow, finish, sh};
+use support::{Bench, allow, sh};
 
 /// What the kernel says of a command.
 async fn proc_status(bench: &Bench) -> BTreeMap<String, String> {
@@ -89,7 +89,7 @@ async fn signals_are_as_a_program_expects_them() {
 }
 
 #[tokio::test]
-async fn the_working_directory_is_the_one_that_was_approved_even_if_it_was_renamed_since() {
+async fn a_working_directory_that_is_another_one_by_now_is_refused() {
     let bench = Bench::allowing(&["cat"]);
     let directory = bench.workspace().join("sub");
     fs::create_dir(&directory).unwrap();
@@ -99,8 +99,9 @@ async fn the_working_directory_is_the_one_that_was_approved_even_if_it_was_renam
     fs::create_dir(&directory).unwrap();
     fs::write(directory.join("file"), "another one").unwrap();
     let receipt = bench.receipt(&approved);
-    let outcome = finish(portcullis_runner::start(approved, receipt, Streams::default()).unwrap()).await;
-    assert_eq!(outcome.stdout.bytes, b"the approved one");
+    let error = portcullis_runner::start(approved, receipt, Streams::default()).unwrap_err();
+    let message = error.problem().message;
+    assert!(message.contains("its path leads to another now"), "{message}");
 }
 
 #[tokio::test]

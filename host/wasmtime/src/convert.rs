@@ -42,6 +42,9 @@ pub(crate) fn done(done: Done) -> types::Outcome {
             Status::Exited(code) => types::Status::Exited(code),
             Status::Signaled(signal) => types::Status::Signaled(signal),
             Status::WallExceeded => types::Status::WallExceeded,
+            Status::CpuExceeded => types::Status::CpuExceeded,
+            Status::MemoryExceeded => types::Status::MemoryExceeded,
+            Status::FileSizeExceeded => types::Status::FileSizeExceeded,
             Status::Cancelled => types::Status::Cancelled,
             Status::Unknown(cause) => types::Status::Unknown(problem(cause)),
         },
@@ -91,13 +94,13 @@ pub(crate) fn problem(problem: Problem) -> types::Problem {
 pub(crate) fn verdict(verdict: Verdict) -> types::Verdict {
     match verdict {
         Verdict::Allow(allowed) => {
-            let Limits { wall, output_bytes } = allowed.limits();
+            let Limits { wall, kernel, output_bytes } = allowed.limits();
             types::Verdict::Allow(types::Limits {
                 wall: Some(nanoseconds(wall)),
-                cpu: None,
+                cpu: kernel.map(|kernel| nanoseconds(kernel.cpu)),
                 output_bytes: Some(output_bytes),
-                memory_bytes: None,
-                processes: None,
+                memory_bytes: kernel.map(|kernel| kernel.memory_bytes),
+                processes: kernel.map(|kernel| kernel.processes),
             })
         }
         Verdict::Ask(cause) => types::Verdict::Ask(problem(cause)),

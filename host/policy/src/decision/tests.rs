@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::*;
-use crate::{RuleId, Script};
+use crate::{KernelLimits, RuleId, Script};
 
 fn allowed() -> Allowed {
     Allowed {
@@ -12,7 +12,7 @@ fn allowed() -> Allowed {
         cwd: "sub".to_owned(),
         env: vec![("A".to_owned(), "1".to_owned())],
         merge_stderr: false,
-        limits: Limits { wall: Duration::from_secs(30), output_bytes: 1000 },
+        limits: Limits { wall: Duration::from_secs(30), kernel: Some(KernelLimits::DEFAULT), output_bytes: 1000 },
         network: Network::None,
         level: Level::Full,
         rules: vec![RuleId::new("status").unwrap()],
@@ -23,6 +23,10 @@ fn allowed() -> Allowed {
 fn script(path: &str, device: u64, inode: u64, argument: Option<&str>) -> Option<Script> {
     let interpreter_argument = argument.map(str::to_owned);
     Some(Script { path: path.to_owned(), device, inode, interpreter_argument })
+}
+
+fn kernel(allowed: &mut Allowed) -> &mut KernelLimits {
+    allowed.limits.kernel.as_mut().unwrap()
 }
 
 /// Each function changes one thing; a new field breaks the destructuring below until it is here too.
@@ -50,6 +54,12 @@ const CHANGES: &[fn(&mut Allowed)] = &[
     |allowed| allowed.merge_stderr = true,
     |allowed| allowed.limits.wall += Duration::from_nanos(1),
     |allowed| allowed.limits.output_bytes += 1,
+    |allowed| allowed.limits.kernel = None,
+    |allowed| kernel(allowed).cpu += Duration::from_nanos(1),
+    |allowed| kernel(allowed).memory_bytes += 1,
+    |allowed| kernel(allowed).processes += 1,
+    |allowed| kernel(allowed).file_size_bytes += 1,
+    |allowed| kernel(allowed).open_files += 1,
     |allowed| allowed.network = Network::Host,
     |allowed| allowed.level = Level::Landlock,
     |allowed| allowed.rules.push(RuleId::new("other").unwrap()),
@@ -66,12 +76,13 @@ fn the_digest_changes_with_every_field() {
         cwd: _,
         env: _,
         merge_stderr: _,
-        limits: Limits { wall: _, output_bytes: _ },
+        limits: Limits { wall: _, kernel, output_bytes: _ },
         network: _,
         level: _,
         rules: _,
         policy: _,
     } = allowed();
+    let KernelLimits { cpu: _, memory_bytes: _, processes: _, file_size_bytes: _, open_files: _ } = kernel.unwrap();
     let mut digests = BTreeSet::from([allowed().digest()]);
     for (index, change) in CHANGES.iter().enumerate() {
         let mut allowed = allowed();
@@ -89,7 +100,7 @@ fn the_digest_is_the_same_for_equal_values() {
 #[test]
 fn the_digest_is_that_of_a_documented_text() {
     let text = r#"portcullis decision 1
-{"program":"git","identity":{"path":"/usr/bin/git","device":1,"inode":2},"arguments":["status","-s"],"cwd":"sub","env":[["A","1"]],"merge_stderr":false,"limits":{"wall_ns":30000000000,"output_bytes":1000},"network":"none","level":"full","rules":["status"],"policy":"00ff"}"#;
+{"program":"git","identity":{"path":"/usr/bin/git","device":1,"inode":2},"arguments":["status","-s"],"cwd":"sub","env":[["A","1"]],"merge_stderr":false,"limits":{"wall_ns":30000000000,"cpu_ns":60000000000,"memory_bytes":1073741824,"processes":256,"file_size_bytes":1073741824,"open_files":1024,"output_bytes":1000},"network":"none","level":"full","rules":["status"],"policy":"00ff"}"#;
     assert_eq!(allowed().digest(), <[u8; 32]>::from(Sha256::digest(text)));
 }
 

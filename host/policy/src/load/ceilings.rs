@@ -7,21 +7,56 @@ use serde_spanned::Spanned;
 
 use crate::file::{ComponentTable, LimitsTable, SessionTable};
 use crate::value::{Bytes, Time};
-use crate::{ComponentSettings, Limits, PolicyError, SessionSettings};
+use crate::{ComponentSettings, KernelLimits, Level, Limits, PolicyError, SessionSettings};
 
-/// The ceilings of commands; each table only tightens the one that it stands in.
-pub(super) fn command(table: LimitsTable, outer: Option<Limits>) -> Result<Limits, PolicyError> {
-    let LimitsTable { wall, output } = table;
-    let most = outer.unwrap_or(Limits { wall: Limits::MAX_WALL, output_bytes: Limits::MAX_OUTPUT_BYTES });
-    let unset = outer.unwrap_or_default();
-    let too_much = |error: PolicyError| match outer {
-        Some(_) => error.help("raise the limit of the table above first, or ask for less here"),
-        None => error,
+/// Below this, not even the C library loads.
+const LEAST_MEMORY: u64 = 1 << 20;
+
+/// The ceilings of commands; each table only tightens the one that it stands in. `outer` of the outermost is what this
+/// policy can have at all.
+pub(super) fn command(table: LimitsTable, unset: Limits, most: Limits, outermost: bool) -> Result<Limits, PolicyError> {
+    let LimitsTable { wall, cpu, memory, processes, file_size, open_files, output } = table;
+    let too_much = |error: PolicyError| {
+        if outermost { error } else { error.help("raise the limit of the table above first, or ask for less here") }
+    };
+    let kernel = match (unset.kernel, most.kernel) {
+        (Some(unset), Some(most)) => Some(KernelLimits {
+            cpu: time(cpu, unset.cpu, most.cpu).map_err(too_much)?,
+            memory_bytes: size(memory, unset.memory_bytes, LEAST_MEMORY, most.memory_bytes).map_err(too_much)?,
+            processes: number(processes, unset.processes, most.processes).map_err(too_much)?,
+            file_size_bytes: size(file_size, unset.file_size_bytes, 1, most.file_size_bytes).map_err(too_much)?,
+            open_files: number(open_files, unset.open_files, most.open_files).map_err(too_much)?,
+        }),
+        _ => {
+            let spans = [
+                cpu.map(|limit| limit.span()),
+                memory.map(|limit| limit.span()),
+                processes.map(|limit| limit.span()),
+                file_size.map(|limit| limit.span()),
+                open_files.map(|limit| limit.span()),
+            ];
+            if let Some(span) = spans.into_iter().flatten().next() {
+                let message = "this limit does not hold at confinement level `none`";
+                let help = "leave it out, or write `confinement.level = \"limits\"` or better";
+                return Err(PolicyError::new(span, message).help(help));
+            }
+            None
+        }
     };
     Ok(Limits {
         wall: time(wall, unset.wall, most.wall).map_err(too_much)?,
+        kernel,
         output_bytes: size(output, unset.output_bytes, 1, most.output_bytes).map_err(too_much)?,
     })
+}
+
+/// What a policy of this level can have, where it says nothing and at the most.
+pub(super) fn outermost(level: Level) -> (Limits, Limits) {
+    if level == Level::None {
+        (Limits { kernel: None, ..Limits::DEFAULT }, Limits { kernel: None, ..Limits::MAX })
+    } else {
+        (Limits::DEFAULT, Limits::MAX)
+    }
 }
 
 pub(super) fn component(table: ComponentTable) -> Result<ComponentSettings, PolicyError> {
@@ -29,8 +64,8 @@ pub(super) fn component(table: ComponentTable) -> Result<ComponentSettings, Poli
     let default = ComponentSettings::default();
     Ok(ComponentSettings {
         memory: size(memory, default.memory, 1 << 16, 4 << 30)?,
-        wall: time(wall, default.wall, Limits::MAX_WALL)?,
-        compute: time(compute, default.compute, Limits::MAX_WALL)?,
+        wall: time(wall, default.wall, Limits::MAX.wall)?,
+        compute: time(compute, default.compute, Limits::MAX.wall)?,
     })
 }
 
@@ -64,6 +99,11 @@ fn size(size: Option<Spanned<Bytes>>, default: u64, least: u64, most: u64) -> Re
         Some(size) if (least..=most).contains(&size.get_ref().0) => Ok(size.into_inner().0),
         Some(size) => Err(PolicyError::new(size.span(), format!("{least} to {most} bytes can be given here"))),
     }
+}
+
+fn number(number: Option<Spanned<u64>>, default: u32, most: u32) -> Result<u32, PolicyError> {
+    // `count` has ruled out what does not fit.
+    count(number, default.into(), most.into()).map(|number| u32::try_from(number).unwrap_or(most))
 }
 
 fn count(count: Option<Spanned<u64>>, default: u64, most: u64) -> Result<u64, PolicyError> {

@@ -22,12 +22,24 @@ pub(crate) struct Ended {
 ///
 /// The caller must be the only one to reap it: a process id that was reaped can be another process's the next moment.
 pub(crate) fn wait(child: Pid) -> io::Result<Option<Ended>> {
+    wait4(child, libc::WNOHANG)
+}
+
+/// Reaps a child that has called `_exit` already: waits for the moment that the kernel needs to end it.
+pub(super) fn reap_now(child: Pid) {
+    let reaped = wait4(child, 0);
+    debug_assert!(reaped.is_ok(), "{reaped:?}");
+}
+
+fn wait4(child: Pid, options: libc::c_int) -> io::Result<Option<Ended>> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // A child that has not executed a program has no exit signal, and is waited for by __WALL only.
+    let options = options | libc::__WALL;
     let reaped = loop {
         // SAFETY: `status` and `usage` are valid for writes of their types for the length of the call, and the
         // kernel keeps neither.
-        let result = unsafe { libc::wait4(child.as_raw_pid(), &raw mut status, libc::WNOHANG, usage.as_mut_ptr()) };
+        let result = unsafe { libc::wait4(child.as_raw_pid(), &raw mut status, options, usage.as_mut_ptr()) };
         if result >= 0 {
             break result;
         }

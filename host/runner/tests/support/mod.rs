@@ -46,13 +46,23 @@ impl Bench {
 
     /// As [`Bench::new`], with files that `prepare` makes in the folder first; `FOLDER` in the policy stands for it.
     pub(crate) fn prepared(rules: &str, prepare: impl FnOnce(&Path)) -> Self {
+        Self::made("none", rules, prepare)
+    }
+
+    /// A bench at confinement level `limits` that lets these programs run with any arguments, under these limits.
+    pub(crate) fn limited(programs: &[&str], limits: &str) -> Self {
+        let programs = programs.iter().map(|name| allow(name, None)).collect::<String>();
+        Self::made("limits", &format!("limits = {{ {limits} }}\nenv.set.PATH = \"/usr/bin:/bin\"\n{programs}"), |_| ())
+    }
+
+    fn made(level: &str, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Scripts are judged by the modes of the folders above them.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(folder.path().join("workspace")).unwrap();
         prepare(folder.path());
         let rules = rules.replace("FOLDER", folder.path().to_str().unwrap());
-        let text = format!("version = 1\nconfinement.level = \"none\"\n{rules}");
+        let text = format!("version = 1\nconfinement.level = \"{level}\"\n{rules}");
         let policy = Policy::parse("policy.toml", &text).unwrap();
         let workspace = Workspace::open(&folder.path().join("workspace")).unwrap();
         let programs = Programs::resolve(&policy, &workspace);
@@ -115,6 +125,7 @@ impl Bench {
                 memory_bytes: None,
                 processes: None,
                 file_size_bytes: None,
+                open_files: None,
             },
             network: false,
             level: "none".to_owned(),
@@ -228,4 +239,39 @@ pub(crate) fn copied(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(&fresh).status().unwrap().success());
     fs::set_permissions(&fresh, Permissions::from_mode(0o755)).unwrap();
     fs::rename(&fresh, to).unwrap();
+}
+
+/// Processes of this machine that have this text among their arguments.
+pub(crate) fn with_argument(text: &str) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|&pid: &u32| {
+        let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        is_alive(pid) && arguments.split(|&byte| byte == 0).any(|argument| argument == text.as_bytes())
+    })
+    .collect()
+}
+
+/// An argument for `sleep` that no other process of this machine has: about 30 years.
+pub(crate) fn unique_sleep() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("1000000000.{}{:04}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Whether commands get a PID namespace of their own here; where not, that is said and counted.
+pub(crate) fn has_namespaces(outcome: &Outcome) -> bool {
+    let has = !outcome.enforcement.missing.contains(&"pid-namespace");
+    if !has {
+        skip("commands get no PID namespace here");
+    }
+    has
+}
+
+/// Says that a test can't run here, where it is counted.
+pub(crate) fn skip(reason: &str) {
+    use std::io::Write as _;
+    if let Some(path) = std::env::var_os("PORTCULLIS_TEST_SKIPS") {
+        writeln!(fs::File::options().append(true).open(path).unwrap(), "SKIP: {reason}").unwrap();
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{rule, top};
 use crate::names::VariableName;
-use crate::{ComponentSettings, GuestFiles, Level, Limits, Network, Policy, SessionSettings};
+use crate::{ComponentSettings, GuestFiles, KernelLimits, Level, Limits, Network, Policy, SessionSettings};
 
 fn policy(text: &str) -> Policy {
     Policy::parse("policy.toml", text).unwrap()
@@ -29,7 +29,10 @@ fn rows_c2_and_l4_the_defaults_give_nothing_and_are_documented() {
 
     let policy = self::policy(&rule(""));
     let entry = policy.programs().next().unwrap();
-    assert_eq!(entry.limits, Limits { wall: Duration::from_secs(30), output_bytes: 100_000 });
+    assert_eq!(
+        entry.limits,
+        Limits { wall: Duration::from_secs(30), kernel: Some(KernelLimits::DEFAULT), output_bytes: 100_000 }
+    );
     assert_eq!(entry.network, Network::None);
     assert_eq!(entry.file(), None);
     assert!(entry.env.set.is_empty() && entry.env.pass.is_empty() && entry.env.guest.is_empty());
@@ -83,7 +86,10 @@ why = "counts"
 
     let [git, wc] = policy.programs().collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((git.name().as_str(), git.file(), git.line), ("git", Some("/opt/git/bin/git"), 12));
-    assert_eq!(git.limits, Limits { wall: Duration::from_secs(5400), output_bytes: 256 << 20 });
+    assert_eq!(
+        git.limits,
+        Limits { wall: Duration::from_secs(5400), kernel: Some(KernelLimits::DEFAULT), output_bytes: 256 << 20 }
+    );
     assert_eq!(git.network, Network::Host);
     assert_eq!(git.env.set.values().collect::<Vec<_>>(), ["top", "program"]);
     assert_eq!(names(&git.env.guest), ["CI", "NO_COLOR"]);
@@ -93,8 +99,58 @@ why = "counts"
     let rule = git.rules.iter().next().unwrap();
     assert_eq!(policy.rule(&rule.id).unwrap().why(), "all of it");
     assert_eq!((rule.line(), rule.network), (18, Network::None));
-    assert_eq!(rule.limits, Limits { wall: Duration::from_secs(5400), output_bytes: 1 });
+    assert_eq!(
+        rule.limits,
+        Limits { wall: Duration::from_secs(5400), kernel: Some(KernelLimits::DEFAULT), output_bytes: 1 }
+    );
     assert_eq!(rule.set.values().collect::<Vec<_>>(), ["rule"]);
+}
+
+#[test]
+fn limits_of_the_kernel_are_inherited_and_tightened_one_by_one() {
+    let policy = policy(
+        r#"
+version = 1
+confinement.level = "limits"
+limits = { cpu = "2h", memory = "2GiB", processes = 1000, file-size = "3GB", open-files = 4000 }
+[[program]]
+name = "git"
+limits = { memory = "1GiB", open-files = 300 }
+[[program.rule]]
+id = "log"
+decision = "allow"
+why = "w"
+limits = { cpu = "1s", processes = 1, file-size = "1KB" }
+[[program]]
+name = "wc"
+[[program.rule]]
+id = "count"
+decision = "allow"
+why = "w"
+"#,
+    );
+    let top = KernelLimits {
+        cpu: Duration::from_secs(7200),
+        memory_bytes: 2 << 30,
+        processes: 1000,
+        file_size_bytes: 3_000_000_000,
+        open_files: 4000,
+    };
+    let [git, wc] = policy.programs().collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(wc.limits.kernel, Some(top));
+    let program = KernelLimits { memory_bytes: 1 << 30, open_files: 300, ..top };
+    assert_eq!(git.limits.kernel, Some(program));
+    let rule = KernelLimits { cpu: Duration::from_secs(1), processes: 1, file_size_bytes: 1000, ..program };
+    assert_eq!(git.rules.iter().next().unwrap().limits.kernel, Some(rule));
+}
+
+#[test]
+fn at_level_none_the_kernel_limits_nothing() {
+    let policy = policy(&format!("confinement.level = \"none\"\n{}", rule("limits.wall = \"1s\"")));
+    let git = policy.programs().next().unwrap();
+    assert_eq!(git.limits, Limits { kernel: None, ..Limits::DEFAULT });
+    let limits = git.rules.iter().next().unwrap().limits;
+    assert_eq!(limits, Limits { wall: Duration::from_secs(1), ..git.limits });
 }
 
 #[test]
@@ -103,6 +159,15 @@ fn a_value_at_its_ceiling_is_fine() {
         "limits.wall = \"24h\"",
         "limits.output = \"256MiB\"",
         "limits.output = \"1\"",
+        "limits.cpu = \"168h\"",
+        "limits.memory = \"4TiB\"",
+        "limits.memory = \"1MiB\"",
+        "limits.processes = 1048576",
+        "limits.processes = 1",
+        "limits.file-size = \"1PiB\"",
+        "limits.file-size = \"1\"",
+        "limits.open-files = 1048576",
+        "limits.open-files = 1",
         "component.memory = \"4GiB\"",
         "session.journal = \"1TiB\"",
         "session.denials = 1000000000",

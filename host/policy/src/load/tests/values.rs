@@ -1,6 +1,6 @@
 //! Values of the wrong type, unreadable, or out of bounds.
 
-use super::{assert_fails, assert_report, program, top};
+use super::{assert_fails, assert_report, error, program, rule, top};
 
 #[test]
 fn a_number_where_a_table_belongs() {
@@ -149,6 +149,66 @@ fn a_size_beyond_all_numbers() {
 #[test]
 fn a_size_above_all_ceilings() {
     assert_fails(&top("limits.output = \"257MiB\""), (2, 17), "1 to 268435456 bytes can be given here");
+}
+
+/// Each limit that the kernel enforces, as a key and a value that is fine.
+const OF_THE_KERNEL: [(&str, &str); 5] =
+    [("cpu", "\"1s\""), ("memory", "\"64MiB\""), ("processes", "8"), ("file-size", "\"1MB\""), ("open-files", "64")];
+
+#[test]
+fn limits_of_the_kernel_do_not_hold_at_level_none() {
+    assert_report(
+        &top("confinement.level = \"none\"\nlimits.memory = \"64MiB\""),
+        r#"error: this limit does not hold at confinement level `none`
+ --> policy.toml:3:17
+  |
+3 | limits.memory = "64MiB"
+  |                 ^^^^^^^
+  |
+  = help: leave it out, or write `confinement.level = "limits"` or better"#,
+    );
+    let message = "this limit does not hold at confinement level `none`";
+    for (key, value) in OF_THE_KERNEL {
+        let limit = format!("limits.{key} = {value}");
+        let column = "limits. = ".len() + key.len() + 1;
+        let level = "confinement = { level = \"none\" }";
+        assert_fails(&format!("{}\n{level}", top(&limit)), (2, column), message);
+        let with_level = |text: String| text.replacen("version = 1", &format!("version = 1\n{level}"), 1);
+        assert_fails(&with_level(program(&limit)), (5, column), message);
+        assert_fails(&with_level(rule(&limit)), (9, column), message);
+    }
+}
+
+#[test]
+fn limits_of_the_kernel_out_of_bounds() {
+    for (limit, column, message) in [
+        ("limits.cpu = \"169h\"", 14, "at most 168h can be given here"),
+        ("limits.memory = \"1MB\"", 17, "1048576 to 4398046511104 bytes can be given here"),
+        ("limits.memory = \"5TiB\"", 17, "1048576 to 4398046511104 bytes can be given here"),
+        ("limits.processes = 0", 20, "1 to 1048576 can be given here"),
+        ("limits.processes = 1048577", 20, "1 to 1048576 can be given here"),
+        ("limits.processes = -1", 20, "invalid value: integer `-1`, expected a whole number"),
+        ("limits.file-size = \"2PiB\"", 20, "1 to 1125899906842624 bytes can be given here"),
+        ("limits.open-files = 4294967297", 21, "1 to 1048576 can be given here"),
+    ] {
+        assert_fails(&top(limit), (2, column), message);
+    }
+}
+
+#[test]
+fn limits_of_the_kernel_above_those_of_the_table_above() {
+    for (limit, column, message) in [
+        ("limits.cpu = \"61s\"", 14, "at most 1m can be given here"),
+        ("limits.memory = \"1025MiB\"", 17, "1048576 to 1073741824 bytes can be given here"),
+        ("limits.processes = 257", 20, "1 to 256 can be given here"),
+        ("limits.file-size = \"1025MiB\"", 20, "1 to 1073741824 bytes can be given here"),
+        ("limits.open-files = 1025", 21, "1 to 1024 can be given here"),
+    ] {
+        for (text, line) in [(program(limit), 4), (rule(limit), 8)] {
+            assert_fails(&text, (line, column), message);
+            assert!(error(&text).to_string().contains("help: raise the limit of the table above first"), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,161 @@
+//! What holds a command's processes together, and ends them with the host.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::pipe::PipeFlags;
+use rustix::process::{Pid, Signal};
+
+use crate::proc;
+use crate::sys::{self, Child};
+
+/// A running guard (see `sys/guard.rs`). Dropping it ends it, and with it the processes of its namespace.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    pid: Pid,
+    pidfd: OwnedFd,
+    /// The guard waits for its end; it comes when we drop it, or die.
+    lifeline: File,
+    kind: Kind,
+    reaped: bool,
+}
+
+/// What a guard can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is pid 1 of a PID namespace, with a /proc of its own: its end is the end of everything inside.
+    Namespaces,
+    /// It kills a process group when the host is gone; a seccomp filter keeps processes in it.
+    Group,
+    /// As `Group`, for a policy that wants no confinement: processes can leave the group.
+    Open,
+}
+
+/// Why a guard could not be started: what was tried, and the kernel's answer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("can't {what}: {cause}")]
+pub struct GuardError {
+    what: &'static str,
+    cause: String,
+}
+
+impl GuardError {
+    fn new(what: &'static str, error: &io::Error) -> Self {
+        Self { what, cause: error.to_string() }
+    }
+}
+
+impl From<sys::GuardError> for GuardError {
+    fn from(error: sys::GuardError) -> Self {
+        Self::new(error.step.what(), &error.error)
+    }
+}
+
+impl Guard {
+    pub(crate) fn start(kind: Kind) -> Result<Self, GuardError> {
+        let pipe =
+            rustix::pipe::pipe_with(PipeFlags::CLOEXEC).and_then(|(ours, theirs)| Ok((above_stdio(ours)?, theirs)));
+        let (read, write) = pipe.map_err(|errno| GuardError::new("make a pipe", &errno.into()))?;
+        let Child { pid, pidfd } = sys::start_guard(program()?, read.as_fd(), kind == Kind::Namespaces)?;
+        let guard = Self { pid, pidfd, lifeline: File::from(write), kind, reaped: false };
+        if kind == Kind::Namespaces {
+            map_ids(pid)?;
+            sys::mount_proc(&guard.pidfd)?;
+        }
+        Ok(guard)
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Tells the guard of a group which one it is, by the process id of its leader.
+    pub(crate) fn watch_group(&mut self, leader: Pid) -> io::Result<()> {
+        self.lifeline.write_all(&leader.as_raw_pid().to_ne_bytes())
+    }
+
+    /// How many processes are inside beside the guard, once the command itself has ended. `None` = can't be told.
+    ///
+    /// What a process leaves behind becomes a child of pid 1, so a guard without children is alone.
+    pub(crate) fn leftovers(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Namespaces => proc::descendants(self.pid).map(|all| u32::try_from(all.len()).unwrap_or(u32::MAX)),
+            Kind::Group | Kind::Open => None,
+        }
+    }
+
+    /// Processes inside, beside the guard and the command itself.
+    pub(crate) fn descendants(&self) -> Vec<Pid> {
+        proc::descendants(self.pid).unwrap_or_default()
+    }
+
+    /// Kills the guard, and so everything in its namespaces.
+    pub(crate) fn kill(&self) {
+        // It fails only where it has ended already.
+        let _ended = rustix::process::pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+
+    /// Waits until it has ended, for so long at most.
+    pub(crate) fn wait(&self, patience: Duration) {
+        let timeout = rustix::event::Timespec::try_from(patience).ok();
+        let mut ends = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        // Interrupted or failed: whoever calls looks whether it has ended.
+        let _ended = rustix::event::poll(&mut ends, timeout.as_ref());
+    }
+
+    /// Reaps it if it has ended; says whether it has. In a PID namespace that means that nothing is left inside.
+    pub(crate) fn reap(&mut self) -> bool {
+        if !self.reaped {
+            self.reaped = !matches!(sys::wait(self.pid), Ok(None));
+        }
+        self.reaped
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            self.reap();
+        }
+    }
+}
+
+/// The guard's program, made once.
+fn program() -> Result<BorrowedFd<'static>, GuardError> {
+    static PROGRAM: OnceLock<Result<OwnedFd, GuardError>> = OnceLock::new();
+    let made = PROGRAM.get_or_init(|| {
+        let file = sys::guard_file().and_then(|file| Ok(above_stdio(file)?));
+        file.map_err(|error| GuardError::new("put the guard into memory", &error))
+    });
+    made.as_ref().map(AsFd::as_fd).map_err(Clone::clone)
+}
+
+/// A copy of a descriptor above 2, where it is not: the child puts the command's streams there first.
+pub(crate) fn above_stdio(descriptor: OwnedFd) -> rustix::io::Result<OwnedFd> {
+    if descriptor.as_raw_fd() > 2 { Ok(descriptor) } else { rustix::io::fcntl_dupfd_cloexec(&descriptor, 3) }
+}
+
+/// Maps the ids of the new user namespace to what they are outside: for root all of them, for others their own.
+fn map_ids(guard: Pid) -> Result<(), GuardError> {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let write = |file: &str, text: &str| {
+        std::fs::write(format!("/proc/{}/{file}", guard.as_raw_pid()), text)
+            .map_err(|error| GuardError::new("map user and group ids into the new user namespace", &error))
+    };
+    if user.is_root() {
+        let all = "0 0 4294967295";
+        return write("uid_map", all).and_then(|()| write("gid_map", all));
+    }
+    write("setgroups", "deny")?;
+    write("uid_map", &format!("{0} {0} 1", user.as_raw()))?;
+    write("gid_map", &format!("{0} {0} 1", group.as_raw()))
+}

@@ -1,0 +1,156 @@
+//! Confinement level `limits`: when an outcome is there, nothing of the command is alive.
+
+mod support;
+
+use std::fs;
+
+use portcullis_policy::Request;
+use portcullis_runner::{Status, Streams};
+use support::{Bench, finish, has_namespaces, sh, unique_sleep, until, with_argument};
+
+/// Shapes of processes that outlive the one that started them.
+const ESCAPES: [(&str, &str); 4] = [
+    ("a child in the background", "sleep SLEEP & "),
+    ("a session of its own", "setsid sleep SLEEP & "),
+    ("a daemon, forked twice", "(setsid sh -c 'sleep SLEEP & ' & ) ; "),
+    ("one that ignores signals", "(trap '' HUP TERM INT; setsid sleep SLEEP) & "),
+];
+
+/// Waits until the escape is there, so that the command does not win a race against it.
+fn script(escape: &str, sleep: &str) -> String {
+    format!(
+        "{} until grep -lzx {sleep} /proc/[0-9]*/cmdline >/dev/null 2>&1; do :; done; echo done",
+        escape.replace("SLEEP", sleep)
+    )
+}
+
+#[tokio::test]
+async fn processes_that_outlive_their_command_unconfined_die_with_it() {
+    for (what, escape) in ESCAPES {
+        let sleep = unique_sleep();
+        // Its output goes nowhere: whoever holds the pipe of it would hold us too.
+        let mut unconfined = std::process::Command::new("sh");
+        let unconfined = unconfined.args(["-c", &script(escape, &sleep)]).stdout(std::process::Stdio::null()).status();
+        assert!(unconfined.unwrap().success(), "{what}");
+        let alive = with_argument(&sleep);
+        assert!(!alive.is_empty(), "{what} lives on where nothing holds it");
+        for pid in alive {
+            let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+
+        let sleep = unique_sleep();
+        let bench = Bench::limited(&["sh"], "");
+        let outcome = bench.sh(&script(escape, &sleep)).await;
+        if !has_namespaces(&outcome) {
+            return;
+        }
+        assert_eq!(
+            (outcome.status, outcome.stdout.bytes.as_slice()),
+            (Status::Exited(0), b"done\n".as_slice()),
+            "{what}"
+        );
+        assert_eq!(with_argument(&sleep), Vec::<u32>::new(), "{what}");
+        assert!(outcome.usage.leftover_processes.is_some_and(|left| left > 0), "{what}: {:?}", outcome.usage);
+        assert!(outcome.usage.wall.as_secs() < 20, "{what}: {:?}", outcome.usage);
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_leaves_nothing_is_said_to_leave_nothing() {
+    let outcome = Bench::limited(&["sh"], "").sh("true | true; (true &) ; wait").await;
+    if has_namespaces(&outcome) {
+        // `(true &)` may or may not have ended yet.
+        assert!(outcome.usage.leftover_processes.is_some_and(|left| left <= 1), "{:?}", outcome.usage);
+    }
+}
+
+#[tokio::test]
+async fn a_fork_bomb_ends_at_its_limit_and_leaves_nothing() {
+    let marker = unique_sleep();
+    let bench = Bench::limited(&["sh"], "wall = '1s', processes = 30");
+    let bomb = format!("f() {{ f {marker} | f {marker} & }}; f; while :; do :; done");
+    let outcome = bench.run(&Request::new("sh").args(["-c", &bomb, &marker])).await;
+    assert_eq!(outcome.status, Status::WallExceeded);
+    if has_namespaces(&outcome) {
+        assert_eq!(with_argument(&marker), Vec::<u32>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_command_ends_at_its_limit() {
+    let outcome = Bench::limited(&["sh"], "wall = '300ms'").sh("echo before; kill -STOP $$; echo after").await;
+    assert_eq!(outcome.status, Status::WallExceeded);
+    assert!(outcome.stdout.bytes.starts_with(b"before\n"), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_command_is_asked_to_end_before_it_is_killed() {
+    let bench = Bench::limited(&["sh"], "wall = '300ms'");
+    let polite = bench.sh("trap 'echo last words; exit 0' TERM; while :; do sleep 0.01; done").await;
+    assert_eq!((polite.status, polite.stdout.bytes.as_slice()), (Status::WallExceeded, b"last words\n".as_slice()));
+    let stubborn = bench.sh("trap '' TERM; while :; do sleep 0.01; done").await;
+    assert_eq!(stubborn.status, Status::WallExceeded);
+}
+
+#[tokio::test]
+async fn a_dropped_command_leaves_nothing() {
+    let (bench, sleep) = (Bench::limited(&["sh"], ""), unique_sleep());
+    let running = bench.start(&sh(&format!("setsid sleep {sleep} & sleep {sleep}")), Streams::default());
+    until("both", || with_argument(&sleep).len() == 2).await;
+    drop(running);
+    until("their end", || with_argument(&sleep).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_command_sees_only_its_own_processes() {
+    let bench = Bench::limited(&["sh"], "");
+    let host = std::process::id();
+    let outcome = bench
+        .sh(&format!("tr '\\0' ' ' < /proc/1/cmdline; echo; ls -d /proc/[0-9]* | wc -l; kill -0 {host} || echo no"))
+        .await;
+    if has_namespaces(&outcome) {
+        let text = String::from_utf8(outcome.stdout.bytes).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        // The guard, the shell, `ls` and `wc`.
+        assert_eq!(lines, ["portcullis-guard", "4", "no"]);
+    }
+}
+
+#[tokio::test]
+async fn a_command_can_neither_end_its_guard_nor_outlive_it() {
+    let outcome = Bench::limited(&["sh"], "").sh("kill -9 1; kill -TERM 1; kill -9 -1; echo alive").await;
+    if has_namespaces(&outcome) {
+        // `kill -1` spares the caller and pid 1.
+        assert_eq!((outcome.status, outcome.stdout.bytes.as_slice()), (Status::Exited(0), b"alive\n".as_slice()));
+    }
+}
+
+#[tokio::test]
+async fn a_command_has_no_terminal_a_plain_umask_and_its_own_session() {
+    for bench in [
+        Bench::limited(&["sh"], ""),
+        Bench::new(&format!("env.set.PATH = \"/usr/bin:/bin\"\n{}", support::allow("sh", None))),
+    ] {
+        let outcome =
+            bench.sh("(: < /dev/tty) 2>/dev/null || echo no terminal; umask; cut -d' ' -f1,5,6 /proc/$$/stat").await;
+        let text = String::from_utf8(outcome.stdout.bytes).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["no terminal", "0022"]);
+        let [pid, group, session] = lines[2].split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
+        assert_eq!((group, session), (pid, pid));
+    }
+}
+
+#[tokio::test]
+async fn a_command_whose_directory_is_gone_is_refused_and_leaves_nothing() {
+    let bench = Bench::limited(&["true"], "");
+    fs::create_dir(bench.workspace().join("sub")).unwrap();
+    let approved = bench.approve(&Request::new("true").cwd("sub")).unwrap();
+    fs::remove_dir(bench.workspace().join("sub")).unwrap();
+    let receipt = bench.receipt(&approved);
+    let error = portcullis_runner::start(approved, receipt, Streams::default()).unwrap_err();
+    assert!(error.to_string().contains("enter the working directory"), "{error}");
+    let running = bench.start(&Request::new("true"), Streams::default());
+    assert_eq!(finish(running).await.status, Status::Exited(0));
+}

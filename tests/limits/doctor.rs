@@ -1,0 +1,80 @@
+//! `portcullis doctor`.
+
+use serde_json::{Value, json};
+
+use super::{ended_without_user_namespaces, json};
+use crate::support::{Ended, World, ended};
+
+const NAMES: [&str; 10] = [
+    "guard",
+    "pid-namespace",
+    "memory-of-tree",
+    "processes-of-tree",
+    "cpu-of-tree",
+    "pidfd",
+    "openat2",
+    "close-range",
+    "seccomp-filter",
+    "landlock",
+];
+
+/// The exit code says the same as the report, whatever this host has.
+fn assert_is_sound(ended: &Ended) -> Value {
+    assert_eq!(ended.stderr, "");
+    let report = json(ended);
+    let keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["capabilities", "kernel", "level", "schema", "user"]);
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["user"], rustix::process::geteuid().as_raw());
+    let all = report["capabilities"].as_array().unwrap();
+    assert_eq!(all.iter().map(|one| one["name"].as_str().unwrap()).collect::<Vec<_>>(), NAMES);
+    let holds = |name| all.iter().any(|one| one["name"] == name && one["holds"] == true);
+    let well = report["level"] == "limits" && holds("pid-namespace");
+    assert_eq!(ended.code, Some(if well { 0 } else { 1 }));
+    for one in all {
+        assert_ne!(one["detail"], "");
+        assert!(one["holds"] == false || one["remedy"].is_null(), "{one}");
+    }
+    report
+}
+
+#[test]
+fn the_doctor_tells_what_this_host_has_as_json_and_as_text() {
+    let world = World::new("");
+    let report = assert_is_sound(&world.run(["doctor", "--json"]));
+    let text = world.run(["doctor"]);
+    assert_eq!(text.stderr, "");
+    let level = report["level"].as_str().unwrap();
+    assert!(text.stdout.starts_with(&format!("confinement level `{level}`")), "{}", text.stdout);
+    for one in report["capabilities"].as_array().unwrap() {
+        let holds = if one["holds"] == true { "yes" } else { "no " };
+        let start = format!("\n  {holds}  {:<17}  {}", one["name"].as_str().unwrap(), one["detail"].as_str().unwrap());
+        assert!(text.stdout.contains(&start), "{start:?}: {}", text.stdout);
+        assert!(one["remedy"].as_str().is_none_or(|remedy| text.stdout.contains(remedy)), "{one}");
+    }
+}
+
+#[test]
+fn the_doctor_needs_no_policy_no_home_and_no_journal() {
+    let world = World::new("");
+    let mut bare = world.bare(["doctor", "--json"]);
+    assert_is_sound(&ended(bare.env_remove("HOME")));
+    assert!(!world.state().exists());
+}
+
+#[test]
+fn without_user_namespaces_the_doctor_names_the_switch() {
+    let world = World::new("");
+    let Some(text) = ended_without_user_namespaces(&world.command(["doctor"])) else { return };
+    assert_eq!((text.code, text.stderr.as_str()), (Some(1), ""));
+    assert!(text.stdout.starts_with("confinement level `limits`, with parts missing, as user 0 on Linux "));
+    let missing = "\n  no   pid-namespace      can't make user, PID, mount, IPC and UTS namespaces: ";
+    assert!(text.stdout.contains(missing), "{}", text.stdout);
+    let remedy = "\n       to get it          set sysctl user.max_user_namespaces=10000\n";
+    assert!(text.stdout.contains(remedy), "{}", text.stdout);
+
+    let report = json(&ended_without_user_namespaces(&world.command(["doctor", "--json"])).unwrap());
+    let namespace = &report["capabilities"][1];
+    assert_eq!((&report["level"], &namespace["holds"]), (&json!("limits"), &json!(false)));
+    assert_eq!(namespace["remedy"], "set sysctl user.max_user_namespaces=10000");
+}
