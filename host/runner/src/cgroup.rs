@@ -54,7 +54,7 @@ impl Cgroup {
     /// Groups without processes: used ones, else new ones that this host lets us make; `None` where it lets us make none.
     pub(crate) fn make() -> Option<Self> {
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        free.or_else(Self::new).map(Self::counted)
+        free.or_else(Self::new)
     }
 
     /// Gives back groups whose processes are gone.
@@ -83,9 +83,9 @@ impl Cgroup {
         there.then_some(cgroup)
     }
 
-    fn counted(mut self) -> Self {
+    /// Counts from here on.
+    pub(crate) fn begin(&mut self) {
         self.before = self.counters();
-        self
     }
 
     fn counters(&self) -> Counters {

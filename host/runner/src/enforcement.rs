@@ -42,11 +42,9 @@ pub fn level_for(accepted: Level) -> Level {
 
 impl Enforcement {
     pub(crate) fn of(sandbox: &Sandbox) -> Self {
-        if sandbox.kind() == Kind::Open {
-            return Self::none();
-        }
+        let Some(kind) = sandbox.kind() else { return Self::none() };
         let mut missing = Vec::new();
-        if sandbox.kind() == Kind::Group {
+        if kind == Kind::Group {
             missing.push("pid-namespace");
         }
         if !sandbox.limits_memory() {

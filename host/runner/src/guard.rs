@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{Dir, Mode, OFlags};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
@@ -21,6 +22,8 @@ pub(crate) struct Guard {
     /// The guard waits for its end; it comes when we drop it, or die.
     lifeline: File,
     kind: Kind,
+    /// The /proc of its namespaces.
+    inside: Option<OwnedFd>,
     reaped: bool,
 }
 
@@ -31,8 +34,6 @@ pub(crate) enum Kind {
     Namespaces,
     /// It kills a process group when the host is gone; a seccomp filter keeps processes in it.
     Group,
-    /// As `Group`, for a policy that wants no confinement: processes can leave the group.
-    Open,
 }
 
 /// Why a guard could not be started: what was tried, and the kernel's answer.
@@ -61,10 +62,11 @@ impl Guard {
             rustix::pipe::pipe_with(PipeFlags::CLOEXEC).and_then(|(ours, theirs)| Ok((above_stdio(ours)?, theirs)));
         let (read, write) = pipe.map_err(|errno| GuardError::new("make a pipe", &errno.into()))?;
         let Child { pid, pidfd } = sys::start_guard(program()?, read.as_fd(), kind == Kind::Namespaces)?;
-        let guard = Self { pid, pidfd, lifeline: File::from(write), kind, reaped: false };
+        let mut guard = Self { pid, pidfd, lifeline: File::from(write), kind, inside: None, reaped: false };
         if kind == Kind::Namespaces {
             map_ids(pid)?;
             sys::mount_proc(&guard.pidfd)?;
+            guard.inside = Some(inside(pid)?);
         }
         Ok(guard)
     }
@@ -82,14 +84,25 @@ impl Guard {
         self.lifeline.write_all(&leader.as_raw_pid().to_ne_bytes())
     }
 
-    /// How many processes are inside beside the guard, once the command itself has ended. `None` = can't be told.
-    ///
-    /// What a process leaves behind becomes a child of pid 1, so a guard without children is alone.
+    /// How many processes are inside beside the guard and the command itself, which has ended and is not reaped yet.
+    /// `None` = can't be told.
     pub(crate) fn leftovers(&self) -> Option<u32> {
-        match self.kind {
-            Kind::Namespaces => proc::descendants(self.pid).map(|all| u32::try_from(all.len()).unwrap_or(u32::MAX)),
-            Kind::Group | Kind::Open => None,
+        self.processes().map(|all| all.saturating_sub(2))
+    }
+
+    /// Whether the guard is alone.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.processes() == Some(1)
+    }
+
+    /// Processes of the namespace as its /proc lists them, zombies and the guard included.
+    fn processes(&self) -> Option<u32> {
+        let listing = Dir::read_from(self.inside.as_ref()?).ok()?;
+        let mut count = 0;
+        for entry in listing {
+            count += u32::from(entry.ok()?.file_name().to_bytes().iter().all(u8::is_ascii_digit));
         }
+        Some(count)
     }
 
     /// Processes inside, beside the guard and the command itself.
@@ -127,6 +140,13 @@ impl Drop for Guard {
             self.reap();
         }
     }
+}
+
+/// Opens the /proc that a guard sees.
+fn inside(guard: Pid) -> Result<OwnedFd, GuardError> {
+    let path = format!("/proc/{}/root/proc", guard.as_raw_pid());
+    rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| GuardError::new("look into the new namespaces", &errno.into()))
 }
 
 /// The guard's program, made once.

@@ -17,7 +17,7 @@
 //! - What it writes is read without end, and a bounded head and tail are kept; totals are exact.
 //! - Starting it copies nothing of the host.
 //! - When the outcome is there, the command is reaped and its whole process tree is dead. Dropping a [`Running`] kills
-//!   it, and so does the host's death. (At [`Level::None`], which a policy has to want, processes can escape.)
+//!   it, and so does the host's death. (Not at [`Level::None`], which a policy has to want.)
 //! - The kernel holds it to its limits. What it could not be held to is in the outcome's [`Enforcement`].
 //!
 //! # What does not hold

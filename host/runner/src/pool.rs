@@ -1,6 +1,8 @@
 //! Sandboxes made ready ahead of time, and those that are done cleared away: both off a command's path.
 //!
-//! One sandbox serves one command and is never used again: what a command left in its namespaces dies with it.
+//! A sandbox serves one command at a time. It serves another only if the command has left nobody in its namespaces; what
+//! else a command could leave there it can't make: no mounts, no names of hosts, and IPC objects live in a namespace of
+//! each command's own.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -69,7 +71,10 @@ pub(crate) fn best() -> (Kind, Option<&'static GuardError>) {
 ///
 /// More than the policy accepts is better, but for [`Level::None`]: a policy that names it wants no confinement.
 pub(crate) fn take(level: Level) -> Result<Sandbox, GuardError> {
-    let shelf = shelf(if level == Level::None { Kind::Open } else { best().0 });
+    if level == Level::None {
+        return Ok(Sandbox::open());
+    }
+    let shelf = shelf(best().0);
     let ready = {
         let mut ready = lock(&shelf.ready);
         ready.taken += 1;
@@ -84,8 +89,24 @@ pub(crate) fn take(level: Level) -> Result<Sandbox, GuardError> {
     ready.map_or_else(|| Sandbox::make(shelf.kind), Ok)
 }
 
+/// Takes back a sandbox that nothing has happened to; any other is cleared away.
+pub(crate) fn give_back(sandbox: Sandbox) {
+    if let Some(kind) = sandbox.kind()
+        && sandbox.is_as_new()
+    {
+        let mut ready = lock(&shelf(kind).ready);
+        if ready.sandboxes.len() < MOST_READY {
+            return ready.sandboxes.push(sandbox);
+        }
+    }
+    clear(sandbox);
+}
+
 /// Clears a sandbox away in the background.
 pub(crate) fn clear(sandbox: Sandbox) {
+    if sandbox.kind().is_none() {
+        return;
+    }
     let pool = pool();
     *lock(&pool.clearing.0) += 1;
     if pool.tasks.send(Task::Clear(Box::new(sandbox))).is_err() {
@@ -96,7 +117,7 @@ pub(crate) fn clear(sandbox: Sandbox) {
 
 /// Drops what is kept ready, and waits until everything that was cleared away is gone: cgroups outlive a process.
 pub(crate) fn settle() {
-    for kind in [Kind::Namespaces, Kind::Group, Kind::Open] {
+    for kind in [Kind::Namespaces, Kind::Group] {
         let sandboxes = {
             let mut ready = lock(&shelf(kind).ready);
             ready.wanted = 0;
@@ -125,15 +146,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn shelf(kind: Kind) -> &'static Shelf {
-    static SHELVES: OnceLock<[Shelf; 3]> = OnceLock::new();
-    let shelves = SHELVES.get_or_init(|| {
-        [Kind::Namespaces, Kind::Group, Kind::Open].map(|kind| Shelf { kind, ready: Mutex::default() })
-    });
-    let [namespaces, group, open] = shelves;
+    static SHELVES: OnceLock<[Shelf; 2]> = OnceLock::new();
+    let shelves =
+        SHELVES.get_or_init(|| [Kind::Namespaces, Kind::Group].map(|kind| Shelf { kind, ready: Mutex::default() }));
+    let [namespaces, group] = shelves;
     match kind {
         Kind::Namespaces => namespaces,
         Kind::Group => group,
-        Kind::Open => open,
     }
 }
 
@@ -162,10 +181,10 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
             Ok(Task::Refill(shelf)) => {
                 if let Some(surplus) = refill(shelf) {
                     *lock(count) += 1;
-                    dying.push(ending(surplus));
+                    dying.push(surplus);
                 }
             }
-            Ok(Task::Clear(sandbox)) => dying.push(ending(*sandbox)),
+            Ok(Task::Clear(sandbox)) => dying.push(*sandbox),
             Ok(Task::Barrier) => {
                 *lock(count) -= 1;
                 gone.notify_all();
@@ -173,7 +192,10 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        let gone_now: Vec<Sandbox> = dying.extract_if(.., |sandbox| sandbox.guard_mut().reap()).collect();
+        if let Some(newest) = dying.last_mut() {
+            newest.end(PATIENCE);
+        }
+        let gone_now: Vec<Sandbox> = dying.extract_if(.., |sandbox| sandbox.end(Duration::ZERO)).collect();
         if !gone_now.is_empty() {
             let number = gone_now.len();
             gone_now.into_iter().for_each(Sandbox::dismantle);
@@ -181,13 +203,6 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
             gone.notify_all();
         }
     }
-}
-
-/// A sandbox that was told to end, and as a rule has.
-fn ending(sandbox: Sandbox) -> Sandbox {
-    sandbox.guard().kill();
-    sandbox.guard().wait(PATIENCE);
-    sandbox
 }
 
 /// Makes what is wanted; one that is not wanted any more when it is made comes back.

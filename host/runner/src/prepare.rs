@@ -51,10 +51,10 @@ impl Prepared {
             directory: Directory { workspace: &self.workspace, relative: &self.relative, device, inode },
             limits: &self.limits,
             cgroups,
-            scope: match sandbox.kind() {
-                Kind::Namespaces => Scope::Namespaces(sandbox.guard_pidfd()),
-                Kind::Group => Scope::Group,
-                Kind::Open => Scope::Open,
+            scope: match sandbox.guard() {
+                Some(guard) if guard.kind() == Kind::Namespaces => Scope::Namespaces(guard.pidfd()),
+                Some(_) => Scope::Group,
+                None => Scope::Open,
             },
             #[cfg(test)]
             sabotage: None,

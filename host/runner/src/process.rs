@@ -66,7 +66,7 @@ impl Process {
     pub(crate) async fn finish(&mut self, command_has_ended: bool) -> (Result<Ended, Problem>, Option<u32>, bool) {
         let Some(sandbox) = self.sandbox.take() else { return (Err(unknown("it was finished twice")), None, false) };
         let leftovers = if command_has_ended { sandbox.leftovers() } else { None };
-        // Alone in its namespaces the guard has nothing to kill, and can be cleared away while we go on.
+        // Alone in its namespaces the guard has nothing to kill, and can guard another command.
         let alone = command_has_ended && leftovers == Some(0);
         let mut tree = Tree { pid: self.pid, sandbox: Some(sandbox) };
         if !alone {
@@ -74,7 +74,9 @@ impl Process {
         }
         let ended = self.reap().await;
         let memory_exceeded = tree.memory_exceeded();
-        if !alone {
+        if alone {
+            tree.give_back();
+        } else {
             tree.wait().await;
         }
         (ended, leftovers, memory_exceeded)
@@ -128,19 +130,25 @@ impl Tree {
         self.sandbox.as_ref().is_some_and(Sandbox::memory_exceeded)
     }
 
+    /// Lets another command have it.
+    fn give_back(&mut self) {
+        if let Some(sandbox) = self.sandbox.take() {
+            pool::give_back(sandbox);
+        }
+    }
+
     /// Until everything in it is dead, or hangs in the kernel.
     async fn wait(&mut self) {
-        let Some(sandbox) = &mut self.sandbox else { return };
-        match sandbox.kind() {
+        match self.sandbox.as_mut().and_then(Sandbox::guard_mut) {
             // The guard's end is that of its namespaces: the kernel waits for every process inside.
-            Kind::Namespaces => {
-                let pidfd = sandbox.guard_pidfd().try_clone_to_owned().and_then(sys::watch);
+            Some(guard) if guard.kind() == Kind::Namespaces => {
+                let pidfd = guard.pidfd().try_clone_to_owned().and_then(sys::watch);
                 if let Ok(pidfd) = pidfd {
                     let _hangs = tokio::time::timeout(REAP, pidfd.readable()).await;
                 }
-                sandbox.guard_mut().reap();
+                guard.reap();
             }
-            Kind::Group | Kind::Open => {
+            _ => {
                 let pid = self.pid;
                 let gone = async {
                     while rustix::process::test_kill_process_group(pid).is_ok() {

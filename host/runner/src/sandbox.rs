@@ -10,10 +10,10 @@ use crate::cgroup::Cgroup;
 use crate::guard::{Guard, GuardError, Kind};
 use crate::proc;
 
-/// A guard and a cgroup, for one command, used once.
+/// A guard and a cgroup, for one command at a time. A command of a policy that wants no confinement has neither.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
-    guard: Guard,
+    guard: Option<Guard>,
     cgroup: Option<Cgroup>,
     limits_memory: bool,
     limits_processes: bool,
@@ -21,22 +21,37 @@ pub(crate) struct Sandbox {
 
 impl Sandbox {
     pub(crate) fn make(kind: Kind) -> Result<Self, GuardError> {
-        // A policy that wants no confinement gets no limits either.
-        let cgroup = if kind == Kind::Open { None } else { Cgroup::make() };
-        Ok(Self { guard: Guard::start(kind)?, cgroup, limits_memory: false, limits_processes: false })
+        let guard = Guard::start(kind)?;
+        Ok(Self { guard: Some(guard), cgroup: Cgroup::make(), limits_memory: false, limits_processes: false })
     }
 
-    pub(crate) fn kind(&self) -> Kind {
-        self.guard.kind()
+    /// What a command of a policy that wants no confinement runs in: nothing.
+    pub(crate) fn open() -> Self {
+        Self { guard: None, cgroup: None, limits_memory: false, limits_processes: false }
     }
 
-    pub(crate) fn guard_pidfd(&self) -> BorrowedFd<'_> {
-        self.guard.pidfd()
+    /// What its guard can do; `None` = there is none.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.guard.as_ref().map(Guard::kind)
+    }
+
+    pub(crate) fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
+    }
+
+    pub(crate) fn guard_mut(&mut self) -> Option<&mut Guard> {
+        self.guard.as_mut()
+    }
+
+    /// Whether another command can have it: nobody is left in its namespaces.
+    pub(crate) fn is_as_new(&self) -> bool {
+        self.guard.as_ref().is_some_and(Guard::is_alone)
     }
 
     /// Sets what holds for the whole tree, before the command is in it.
     pub(crate) fn limit(&mut self, limits: Option<KernelLimits>) {
-        if let (Some(cgroup), Some(limits)) = (&self.cgroup, limits) {
+        if let (Some(cgroup), Some(limits)) = (&mut self.cgroup, limits) {
+            cgroup.begin();
             self.limits_memory = cgroup.limit_memory(limits.memory_bytes);
             self.limits_processes = cgroup.limit_processes(limits.processes);
         }
@@ -55,7 +70,7 @@ impl Sandbox {
     /// Whether `RLIMIT_NPROC` counts the command's processes alone: in a user namespace, and not for root, for whom the
     /// kernel ignores it.
     pub(crate) fn counts_processes_by_rlimit(&self) -> bool {
-        !self.limits_processes && self.kind() == Kind::Namespaces && !rustix::process::geteuid().is_root()
+        !self.limits_processes && self.kind() == Some(Kind::Namespaces) && !rustix::process::geteuid().is_root()
     }
 
     /// What the command writes a 0 to, to enter its cgroup.
@@ -65,9 +80,9 @@ impl Sandbox {
 
     /// Tells the guard about a command that has started.
     pub(crate) fn watch(&mut self, command: Pid) -> std::io::Result<()> {
-        match self.kind() {
-            Kind::Namespaces => Ok(()),
-            Kind::Group | Kind::Open => self.guard.watch_group(command),
+        match &mut self.guard {
+            Some(guard) if guard.kind() == Kind::Group => guard.watch_group(command),
+            _ => Ok(()),
         }
     }
 
@@ -76,7 +91,7 @@ impl Sandbox {
         if let Some(time) = self.cgroup.as_ref().and_then(Cgroup::cpu_time) {
             return time;
         }
-        let mut tree = self.guard.descendants();
+        let mut tree = self.guard.as_ref().map(Guard::descendants).unwrap_or_default();
         tree.push(command);
         tree.extend(proc::descendants(command).unwrap_or_default());
         tree.sort_unstable_by_key(|process| process.as_raw_pid());
@@ -99,8 +114,10 @@ impl Sandbox {
 
     /// Kills the whole tree. The command must not be reaped yet, so that its process group can't be another's.
     pub(crate) fn kill(&self, command: Pid) {
-        if self.kind() == Kind::Namespaces {
-            self.guard.kill();
+        if let Some(guard) = &self.guard
+            && guard.kind() == Kind::Namespaces
+        {
+            guard.kill();
         }
         // In a PID namespace the guard's death kills all of it; this only is sooner.
         let _nothing_left = rustix::process::kill_process_group(command, Signal::KILL);
@@ -108,21 +125,21 @@ impl Sandbox {
 
     /// Processes that the command left, once it has ended. `None` = can't be told.
     pub(crate) fn leftovers(&self) -> Option<u32> {
-        self.guard.leftovers()
+        self.guard.as_ref().and_then(Guard::leftovers)
     }
 
-    /// Gives back the cgroup of a sandbox whose guard has ended; what is left goes.
+    /// Ends it, for good. Says whether it has ended.
+    pub(crate) fn end(&mut self, patience: Duration) -> bool {
+        let Some(guard) = &mut self.guard else { return true };
+        guard.kill();
+        guard.wait(patience);
+        guard.reap()
+    }
+
+    /// Gives back the cgroup of a sandbox that has ended; what is left goes.
     pub(crate) fn dismantle(mut self) {
         if let Some(cgroup) = self.cgroup.take() {
             cgroup.free();
         }
-    }
-
-    pub(crate) fn guard(&self) -> &Guard {
-        &self.guard
-    }
-
-    pub(crate) fn guard_mut(&mut self) -> &mut Guard {
-        &mut self.guard
     }
 }

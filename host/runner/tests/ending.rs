@@ -160,8 +160,8 @@ async fn cancelling_what_has_ended_changes_nothing() {
     let bench = Bench::allowing(&["sh"]);
     let running = bench.start(&sh("echo $$ > pids; exit 3"), Streams::default());
     let pids = pids(&bench.workspace().join("pids"), 1).await;
-    // A zombie, or reaped: in either case it has ended by itself.
-    gone(&pids).await;
+    // Reaped, so that the runner knows that it has ended.
+    until("the reaping", || state(pids[0]).is_none()).await;
     running.canceller().cancel();
     assert_eq!(finish(running).await.status, Status::Exited(3));
 }

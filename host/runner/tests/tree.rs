@@ -112,8 +112,9 @@ async fn a_command_sees_only_its_own_processes() {
     if has_namespaces(&outcome) {
         let text = String::from_utf8(outcome.stdout.bytes).unwrap();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
-        // The guard, the shell, `ls` and `wc`.
-        assert_eq!(lines, ["portcullis-guard", "4", "no"]);
+        // The guard, the shell, `ls`, and `wc` where it has started by then.
+        assert_eq!((lines[0], lines[2]), ("portcullis-guard", "no"));
+        assert!(matches!(lines[1], "3" | "4"), "{lines:?}");
     }
 }
 
@@ -153,4 +154,32 @@ async fn a_command_whose_directory_is_gone_is_refused_and_leaves_nothing() {
     assert!(error.to_string().contains("enter the working directory"), "{error}");
     let running = bench.start(&Request::new("true"), Streams::default());
     assert_eq!(finish(running).await.status, Status::Exited(0));
+}
+
+#[tokio::test]
+async fn a_command_can_not_make_a_process_a_child_of_the_host() {
+    // CLONE_PARENT makes a sibling: a process that no guard would see, and that nobody would reap.
+    let script = "import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+SYS_clone = {'x86_64': 56, 'aarch64': 220}[os.uname().machine]
+pid = libc.syscall(SYS_clone, 0x8000 | signal.SIGCHLD, 0, 0, 0, 0)
+if pid == 0: os._exit(0)
+print('made' if pid > 0 else ctypes.get_errno())";
+    let unconfined = std::process::Command::new("sh").arg("-c").arg(format!("python3 -c \"{script}\"; :")).output();
+    assert_eq!(unconfined.unwrap().stdout, b"made\n", "it works where nothing forbids it");
+    let bench = Bench::limited(&["python3"], "");
+    assert_eq!(bench.text(&Request::new("python3").args(["-c", script])).await, "1\n", "EPERM");
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_is_not_there_for_the_next() {
+    let bench = Bench::limited(&["sh", "ipcmk", "ipcs"], "");
+    let first = bench
+        .sh("hostname changed 2>&1; mount -t tmpfs none /mnt 2>&1; ipcmk -M 64 >/dev/null; ipcs -m | grep -c 0x")
+        .await;
+    assert!(String::from_utf8_lossy(&first.stdout.bytes).ends_with("\n1\n"), "{first:?}");
+    let next = bench.sh("hostname; grep -c ' /mnt ' /proc/mounts; ipcs -m | grep -c 0x").await;
+    let text = String::from_utf8(next.stdout.bytes).unwrap();
+    assert!(!text.contains("changed"), "{text}");
+    assert!(text.ends_with("\n0\n0\n"), "{text}");
 }

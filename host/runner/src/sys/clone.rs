@@ -46,8 +46,14 @@ pub(super) unsafe fn vfork(main: Main, stack: &Stack, flags: c_int, argument: *m
 ///
 /// # Safety
 /// As [`vfork`]; the signals are blocked already.
-pub(super) unsafe fn vfork_sibling(main: Main, stack: *mut c_void, argument: *mut c_void, pidfd: *mut c_int) -> c_int {
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::CLONE_PARENT;
+pub(super) unsafe fn vfork_sibling(
+    main: Main,
+    stack: *mut c_void,
+    flags: c_int,
+    argument: *mut c_void,
+    pidfd: *mut c_int,
+) -> c_int {
+    let flags = flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::CLONE_PARENT;
     // SAFETY: the caller's promise.
     unsafe { libc::clone(main, stack, flags, argument, pidfd) }
 }

@@ -1,4 +1,7 @@
-//! A seccomp filter that keeps a command in its session and process group, for where there are no PID namespaces.
+//! Seccomp filters that keep a command's processes where they can be found and ended. They guard the tree, not the
+//! kernel: they are no allow-list of system calls.
+//!
+//! Where there are no PID namespaces a filter keeps a command in its session and process group.
 //!
 //! `setsid` fails with EPERM, as it does for every group leader; `setpgid` succeeds and does nothing, since job control
 //! in shells takes a failure badly. So killing the group reaches every descendant.
@@ -27,16 +30,95 @@ const fn jump(code: u16, k: u32, jt: u8, jf: u8) -> sock_filter {
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 
-pub(super) const STAY_IN_GROUP: [sock_filter; 10] = [
+/// First argument, lower half (both architectures are little-endian): the flags of `clone`.
+const FIRST_ARGUMENT: u32 = 16;
+const BITS: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+const EPERM: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+const ENOSYS: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+
+/// In a PID namespace: no process becomes a child of the host's (`CLONE_PARENT`), where the guard does not see it and
+/// nobody reaps it.
+pub(super) const STAY_BELOW: [sock_filter; 12] = [
     statement(LOAD, ARCHITECTURE),
     jump(EQUAL, ARCH, 1, 0),
     // Another architecture's numbers mean other calls.
     statement(RETURN, libc::SECCOMP_RET_KILL_PROCESS),
     statement(LOAD, NUMBER),
-    jump(AT_LEAST, X32, 3, 0),
-    jump(EQUAL, libc::SYS_setsid as u32, 2, 0),
-    jump(EQUAL, libc::SYS_setpgid as u32, 2, 0),
+    jump(AT_LEAST, X32, 6, 0),
+    // `clone3` has its flags in memory, where a filter can't look; the C library goes on with `clone`.
+    jump(EQUAL, libc::SYS_clone3 as u32, 4, 0),
+    jump(EQUAL, libc::SYS_clone as u32, 0, 2),
+    statement(LOAD, FIRST_ARGUMENT),
+    jump(BITS, libc::CLONE_PARENT as u32, 2, 0),
     statement(RETURN, libc::SECCOMP_RET_ALLOW),
-    statement(RETURN, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+    statement(RETURN, ENOSYS),
+    statement(RETURN, EPERM),
+];
+
+/// Without one: the same, and no process leaves the process group.
+pub(super) const STAY_IN_GROUP: [sock_filter; 15] = [
+    statement(LOAD, ARCHITECTURE),
+    jump(EQUAL, ARCH, 1, 0),
+    statement(RETURN, libc::SECCOMP_RET_KILL_PROCESS),
+    statement(LOAD, NUMBER),
+    jump(AT_LEAST, X32, 8, 0),
+    jump(EQUAL, libc::SYS_setsid as u32, 7, 0),
+    jump(EQUAL, libc::SYS_setpgid as u32, 7, 0),
+    jump(EQUAL, libc::SYS_clone3 as u32, 4, 0),
+    jump(EQUAL, libc::SYS_clone as u32, 0, 2),
+    statement(LOAD, FIRST_ARGUMENT),
+    jump(BITS, libc::CLONE_PARENT as u32, 2, 0),
+    statement(RETURN, libc::SECCOMP_RET_ALLOW),
+    statement(RETURN, ENOSYS),
+    // What `setsid` and x32's calls get shares this with CLONE_PARENT.
+    statement(RETURN, EPERM),
     statement(RETURN, libc::SECCOMP_RET_ERRNO),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a filter answers to a call, by the rules of the kernel's interpreter.
+    fn answer(filter: &[sock_filter], number: i64, first: u32) -> u32 {
+        let mut at = 0;
+        let mut loaded = 0_u32;
+        loop {
+            let sock_filter { code, jt, jf, k } = filter[at];
+            at += 1;
+            match code {
+                LOAD => {
+                    loaded = [(NUMBER, number as u32), (ARCHITECTURE, ARCH), (FIRST_ARGUMENT, first)]
+                        .into_iter()
+                        .find(|(offset, _)| *offset == k)
+                        .unwrap()
+                        .1
+                }
+                RETURN => return k,
+                EQUAL => at += usize::from(if loaded == k { jt } else { jf }),
+                AT_LEAST => at += usize::from(if loaded >= k { jt } else { jf }),
+                BITS => at += usize::from(if loaded & k != 0 { jt } else { jf }),
+                _ => panic!("no such instruction"),
+            }
+        }
+    }
+
+    #[test]
+    fn each_filter_answers_each_call_as_it_says() {
+        const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+        let parent = libc::CLONE_PARENT as u32 | 17;
+        for (number, first, below, group) in [
+            (libc::SYS_read, 0, ALLOW, ALLOW),
+            (libc::SYS_read, parent, ALLOW, ALLOW),
+            (libc::SYS_clone, 17, ALLOW, ALLOW),
+            (libc::SYS_clone, parent, EPERM, EPERM),
+            (libc::SYS_clone3, 0, ENOSYS, ENOSYS),
+            (libc::SYS_setsid, 0, ALLOW, EPERM),
+            (libc::SYS_setpgid, 0, ALLOW, libc::SECCOMP_RET_ERRNO),
+            (i64::from(X32) + 1, 0, EPERM, EPERM),
+        ] {
+            assert_eq!(answer(&STAY_BELOW, number, first), below, "{number} {first}");
+            assert_eq!(answer(&STAY_IN_GROUP, number, first), group, "{number} {first}");
+        }
+    }
+}

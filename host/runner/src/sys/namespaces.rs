@@ -28,7 +28,7 @@ impl GuardStep {
     /// What could not be done, to follow "can't ".
     pub(crate) fn what(self) -> &'static str {
         match self {
-            Self::Clone => "make user, PID, mount, IPC and UTS namespaces",
+            Self::Clone => "make user, PID, mount and UTS namespaces",
             Self::Session => "begin a session",
             Self::Lifeline => "hand over the lifeline",
             Self::Descriptors => "close descriptors",
@@ -54,7 +54,7 @@ struct Frame<'a> {
     failed: Option<(GuardStep, c_int)>,
 }
 
-/// Starts the guard; with namespaces it is pid 1 of a new PID namespace, inside new user, mount, IPC and UTS namespaces.
+/// Starts the guard; with namespaces it is pid 1 of a new PID namespace, inside new user, mount and UTS namespaces.
 ///
 /// `file` is the guard's program, `lifeline` the read end of the pipe whose end it waits for.
 pub(crate) fn start_guard(
@@ -64,11 +64,8 @@ pub(crate) fn start_guard(
 ) -> Result<Child, GuardError> {
     let failed = |error| GuardError { step: GuardStep::Clone, error };
     let stack = Stack::new().map_err(failed)?;
-    let flags = if namespaces {
-        libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS
-    } else {
-        0
-    };
+    let flags =
+        if namespaces { libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWUTS } else { 0 };
     let mut frame = Frame { file, lifeline, failed: None };
     // SAFETY: `guard` makes system calls on the frame and nothing else; the frame outlives the call.
     let child = unsafe { vfork(guard, &stack, flags, ptr::from_mut(&mut frame).cast()) }.map_err(failed)?;
@@ -149,7 +146,7 @@ extern "C" fn enter_to_mount(argument: *mut c_void) -> c_int {
     let mut pidfd: c_int = -1;
     // SAFETY: the inner stack is nobody's; the frame and `pidfd` outlive the child, as this process is suspended until
     // it ends.
-    let pid = unsafe { vfork_sibling(mount, frame.inner_stack, argument, &raw mut pidfd) };
+    let pid = unsafe { vfork_sibling(mount, frame.inner_stack, 0, argument, &raw mut pidfd) };
     if pid < 0 {
         fail(&mut frame.failed, GuardStep::Enter);
     }

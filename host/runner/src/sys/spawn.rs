@@ -15,7 +15,7 @@ use std::ptr;
 
 use super::child::{end, errno};
 use super::clone::{Child, vfork, vfork_sibling};
-use super::filter::STAY_IN_GROUP;
+use super::filter::{STAY_BELOW, STAY_IN_GROUP};
 use super::stack::Stack;
 use super::wait::reap_now;
 
@@ -89,12 +89,13 @@ pub(crate) enum Step {
     Descriptors,
     Signals,
     Filter,
+    Capability,
     Execute,
 }
 
 impl Step {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Stack,
         Self::Clone,
         Self::Namespaces,
@@ -107,6 +108,7 @@ impl Step {
         Self::Descriptors,
         Self::Signals,
         Self::Filter,
+        Self::Capability,
         Self::Execute,
     ];
 
@@ -125,6 +127,7 @@ impl Step {
             Self::Descriptors => "close descriptors",
             Self::Signals => "reset signals",
             Self::Filter => "install the seccomp filter",
+            Self::Capability => "give up administrative powers",
             Self::Execute => "execute the program",
         }
     }
@@ -245,17 +248,17 @@ extern "C" fn enter(argument: *mut c_void) -> c_int {
     // SAFETY: `spawn_inside` gave it, and waits.
     let frame = unsafe { &mut *argument.cast::<Frame<'_>>() };
     if let Scope::Namespaces(guard) = frame.spawn.scope {
-        let kinds =
-            libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+        let kinds = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWUTS;
         attempt(frame, Step::Namespaces, || {
             // SAFETY: setns(2) takes integers.
             unsafe { libc::syscall(libc::SYS_setns, guard.as_raw_fd(), kinds) }
         });
     }
     let mut pidfd: c_int = -1;
+    // IPC objects outlive processes, so each command has a namespace of its own for them.
     // SAFETY: the inner stack is nobody's; the frame and `pidfd` outlive the child's use of them, as this process is
     // suspended until the command is executed.
-    let pid = unsafe { vfork_sibling(command, frame.inner_stack, argument, &raw mut pidfd) };
+    let pid = unsafe { vfork_sibling(command, frame.inner_stack, libc::CLONE_NEWIPC, argument, &raw mut pidfd) };
     if pid < 0 {
         fail(frame, Step::Clone);
     }
@@ -299,8 +302,20 @@ extern "C" fn command(argument: *mut c_void) -> c_int {
         libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
     });
     reset_signals(frame);
-    if matches!(spawn.scope, Scope::Group) {
-        stay_in_group(frame);
+    match spawn.scope {
+        Scope::Namespaces(_) => {
+            filter(frame, &STAY_BELOW);
+            give_up_administration(frame);
+        }
+        Scope::Group => {
+            // Who has no powers may filter only after giving up ever getting any.
+            // SAFETY: prctl(2) takes integers here.
+            attempt(frame, Step::Filter, || unsafe {
+                libc::syscall(libc::SYS_prctl, libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            });
+            filter(frame, &STAY_IN_GROUP);
+        }
+        Scope::Open => {}
     }
     let nothing_blocked: u64 = 0;
     // SAFETY: a set of 8 bytes, as the size says.
@@ -374,13 +389,21 @@ fn reset_signals(frame: &mut Frame<'_>) {
     }
 }
 
-fn stay_in_group(frame: &mut Frame<'_>) {
-    // SAFETY: prctl(2) takes integers here.
-    attempt(frame, Step::Filter, || unsafe { libc::syscall(libc::SYS_prctl, libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) });
-    let program = libc::sock_fprog { len: STAY_IN_GROUP.len() as u16, filter: STAY_IN_GROUP.as_ptr().cast_mut() };
+fn filter(frame: &mut Frame<'_>, instructions: &[libc::sock_filter]) {
+    let program = libc::sock_fprog { len: instructions.len() as u16, filter: instructions.as_ptr().cast_mut() };
     // SAFETY: the kernel reads the program and keeps a copy of its own.
     attempt(frame, Step::Filter, || unsafe {
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program)
+    });
+}
+
+/// Takes CAP_SYS_ADMIN out of the bounding set, so that not even root's programs get it: in its user namespace it would
+/// let the command mount, and rename the host, for those that come after it in the same namespaces.
+fn give_up_administration(frame: &mut Frame<'_>) {
+    const CAP_SYS_ADMIN: c_int = 21;
+    // SAFETY: prctl(2) takes integers here.
+    attempt(frame, Step::Capability, || unsafe {
+        libc::syscall(libc::SYS_prctl, libc::PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0)
     });
 }
 
