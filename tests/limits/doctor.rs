@@ -68,7 +68,7 @@ fn without_user_namespaces_the_doctor_names_the_switch() {
     let Some(text) = ended_without_user_namespaces(&world.command(["doctor"])) else { return };
     assert_eq!((text.code, text.stderr.as_str()), (Some(1), ""));
     assert!(text.stdout.starts_with("confinement level `limits`, with parts missing, as user 0 on Linux "));
-    let missing = "\n  no   pid-namespace      can't make user, PID, mount, IPC and UTS namespaces: ";
+    let missing = "\n  no   pid-namespace      can't make user, PID, mount and UTS namespaces: ";
     assert!(text.stdout.contains(missing), "{}", text.stdout);
     let remedy = "\n       to get it          set sysctl user.max_user_namespaces=10000\n";
     assert!(text.stdout.contains(remedy), "{}", text.stdout);
