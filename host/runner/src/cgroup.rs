@@ -29,6 +29,9 @@ pub(crate) struct Cgroup {
     cpuacct: Option<Group>,
     /// What the counters said before the command: the groups may have served another.
     before: Counters,
+    /// The limits that are set: writing them again would cost a command a tenth of its start.
+    memory_limit: Option<u64>,
+    process_limit: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -78,6 +81,8 @@ impl Cgroup {
             pids: group(&hierarchies.pids),
             cpuacct: group(&hierarchies.cpuacct),
             before: Counters::default(),
+            memory_limit: None,
+            process_limit: None,
         };
         let there = cgroup.groups().next().is_some();
         there.then_some(cgroup)
@@ -108,19 +113,29 @@ impl Cgroup {
     }
 
     /// Limits the memory of the tree, swap included where that is counted. Says whether it holds.
-    pub(crate) fn limit_memory(&self, bytes: u64) -> bool {
+    pub(crate) fn limit_memory(&mut self, bytes: u64) -> bool {
         let Some(group) = &self.memory else { return false };
+        if self.memory_limit == Some(bytes) {
+            return true;
+        }
         // With swap counted, its limit may never be below the other: which has to move first depends on the direction. It
         // is there only where swap is counted; without swap there is nothing to limit.
         let _raised = group.write("memory.memsw.limit_in_bytes", bytes);
         let limited = group.write("memory.limit_in_bytes", bytes).is_ok();
         let _lowered = group.write("memory.memsw.limit_in_bytes", bytes);
+        self.memory_limit = limited.then_some(bytes);
         limited
     }
 
     /// Limits the processes and threads of the tree. Says whether it holds.
-    pub(crate) fn limit_processes(&self, most: u32) -> bool {
-        self.pids.as_ref().is_some_and(|group| group.write("pids.max", most.into()).is_ok())
+    pub(crate) fn limit_processes(&mut self, most: u32) -> bool {
+        let Some(group) = &self.pids else { return false };
+        if self.process_limit == Some(most) {
+            return true;
+        }
+        let limited = group.write("pids.max", most.into()).is_ok();
+        self.process_limit = limited.then_some(most);
+        limited
     }
 
     /// Whether the kernel killed a process of the tree for its memory limit.

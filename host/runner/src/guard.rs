@@ -90,11 +90,6 @@ impl Guard {
         self.processes().map(|all| all.saturating_sub(2))
     }
 
-    /// Whether the guard is alone.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.processes() == Some(1)
-    }
-
     /// Processes of the namespace as its /proc lists them, zombies and the guard included.
     fn processes(&self) -> Option<u32> {
         let listing = Dir::read_from(self.inside.as_ref()?).ok()?;

@@ -89,11 +89,9 @@ pub(crate) fn take(level: Level) -> Result<Sandbox, GuardError> {
     ready.map_or_else(|| Sandbox::make(shelf.kind), Ok)
 }
 
-/// Takes back a sandbox that nothing has happened to; any other is cleared away.
+/// Takes back a sandbox whose command is reaped and has left nobody in it: nobody can have come since.
 pub(crate) fn give_back(sandbox: Sandbox) {
-    if let Some(kind) = sandbox.kind()
-        && sandbox.is_as_new()
-    {
+    if let Some(kind) = sandbox.kind() {
         let mut ready = lock(&shelf(kind).ready);
         if ready.sandboxes.len() < MOST_READY {
             return ready.sandboxes.push(sandbox);
@@ -125,19 +123,24 @@ pub(crate) fn settle() {
         };
         sandboxes.into_iter().for_each(clear);
     }
-    let (count, gone) = &*pool().clearing;
+    if let Some(pool) = POOL.get() {
+        wait_for_housekeeper(pool);
+    }
+    Cgroup::remove_free();
+}
+
+fn wait_for_housekeeper(pool: &Pool) {
+    let (count, gone) = &*pool.clearing;
     *lock(count) += 1;
-    if pool().tasks.send(Task::Barrier).is_err() {
+    if pool.tasks.send(Task::Barrier).is_err() {
         return;
     }
     let deadline = Instant::now() + SETTLE;
     let mut left = lock(count);
     while *left > 0 {
-        let Some(patience) = deadline.checked_duration_since(Instant::now()) else { break };
+        let Some(patience) = deadline.checked_duration_since(Instant::now()) else { return };
         left = gone.wait_timeout(left, patience).unwrap_or_else(PoisonError::into_inner).0;
     }
-    drop(left);
-    Cgroup::remove_free();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -156,8 +159,9 @@ fn shelf(kind: Kind) -> &'static Shelf {
     }
 }
 
+static POOL: OnceLock<Pool> = OnceLock::new();
+
 fn pool() -> &'static Pool {
-    static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| {
         let (tasks, received) = channel();
         let clearing = Arc::new((Mutex::new(0), Condvar::new()));

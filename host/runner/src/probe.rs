@@ -33,14 +33,13 @@ pub struct Capability {
 pub fn probe() -> Vec<Capability> {
     let (kind, refusal) = pool::best();
     let namespaced = kind == Kind::Namespaces;
-    let cgroup = Cgroup::make();
-    let cgroup = cgroup.as_ref();
+    let mut cgroup = Cgroup::make();
     vec![
         guard(),
         pid_namespace(refusal),
-        memory(cgroup.is_some_and(|cgroup| cgroup.limit_memory(1 << 30))),
-        processes(cgroup.is_some_and(|cgroup| cgroup.limit_processes(256)), namespaced),
-        processor_time(cgroup.is_some_and(|cgroup| cgroup.cpu_time().is_some())),
+        memory(cgroup.as_mut().is_some_and(|cgroup| cgroup.limit_memory(1 << 30))),
+        processes(cgroup.as_mut().is_some_and(|cgroup| cgroup.limit_processes(256)), namespaced),
+        processor_time(cgroup.as_ref().is_some_and(|cgroup| cgroup.cpu_time().is_some())),
         kernel("pidfd", "processes are watched by descriptors", "5.3", pidfd()),
         kernel("openat2", "directories are opened below the workspace only", "5.6", openat2()),
         kernel("close-range", "commands get no descriptor of the host's", "5.11", sys::has_close_range()),

@@ -74,7 +74,7 @@ impl Process {
         }
         let ended = self.reap().await;
         let memory_exceeded = tree.memory_exceeded();
-        if alone {
+        if alone && ended.is_ok() {
             tree.give_back();
         } else {
             tree.wait().await;

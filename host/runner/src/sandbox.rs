@@ -43,11 +43,6 @@ impl Sandbox {
         self.guard.as_mut()
     }
 
-    /// Whether another command can have it: nobody is left in its namespaces.
-    pub(crate) fn is_as_new(&self) -> bool {
-        self.guard.as_ref().is_some_and(Guard::is_alone)
-    }
-
     /// Sets what holds for the whole tree, before the command is in it.
     pub(crate) fn limit(&mut self, limits: Option<KernelLimits>) {
         if let (Some(cgroup), Some(limits)) = (&mut self.cgroup, limits) {
