@@ -30,8 +30,9 @@ pub(crate) fn run() -> Result<()> {
     // Outside the workspace: what a command could write is no place for a journal.
     let journal = project::user_folder("XDG_STATE_HOME", ".local/state")?.join("portcullis-demo/journal");
     let mut report = portcullis();
-    report.arg("run").arg(relative(&project::components().join("repo-report.wasm")));
-    report.args(["--policy", POLICY, "--workspace", "."]).arg("--journal").arg(&journal);
+    // What follows the component belongs to it.
+    report.args(["run", "--policy", POLICY, "--workspace", "."]).arg("--journal").arg(&journal);
+    report.arg(relative(&project::components().join("repo-report.wasm")));
     // Without a repository the report says so and fails; what was recorded is then worth seeing all the same.
     let reported = show(&mut report);
     show(portcullis().args(["audit", "show"]).arg("--journal").arg(&journal))?;

@@ -46,7 +46,12 @@ impl Tool {
     pub fn load(engine: &ToolEngine, path: &Path) -> Result<Self, LoadError> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let failed = |source| LoadError::Read { path: path.to_owned(), source };
-        let bytes = std::fs::metadata(path).map_err(failed)?.len();
+        let metadata = std::fs::metadata(path).map_err(failed)?;
+        // Opening a FIFO would wait for somebody to write to it. Reading a directory fails by itself.
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file")));
+        }
+        let bytes = metadata.len();
         if bytes > Self::MAX_BYTES {
             return Err(LoadError::TooLarge { name, bytes, most: Self::MAX_BYTES });
         }
