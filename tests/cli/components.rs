@@ -20,6 +20,10 @@ fn a_file_that_can_not_be_read_is_named() {
     let missing = world.path().join("missing.wasm");
     assert!(refused(&world, &missing, "shell.component.unreadable").contains(missing.to_str().unwrap()));
     refused(&world, &world.workspace(), "shell.component.unreadable");
+    // Opening it would wait for a writer.
+    let fifo = world.path().join("fifo.wasm");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    refused(&world, &fifo, "shell.component.unreadable");
 }
 
 #[test]
