@@ -27,6 +27,9 @@ pub(crate) struct Guard {
     reaped: bool,
 }
 
+/// How long dropping a guard waits for its end; it may hang in the kernel.
+const DROP_PATIENCE: Duration = Duration::from_millis(100);
+
 /// What a guard can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -132,6 +135,8 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if !self.reaped {
             self.kill();
+            // As a rule it takes a fraction of a millisecond. Left unreaped it would stay as a zombie.
+            self.wait(DROP_PATIENCE);
             self.reap();
         }
     }

@@ -18,6 +18,14 @@ async fn a_thousand_commands_leave_no_descriptor_and_no_child() {
     assert_eq!(status, Status::Exited(0));
     portcullis_runner::settle();
     let before = (descriptors(), children());
+    // Starts that fail leave nothing either.
+    for _ in 0..20 {
+        std::fs::create_dir(bench.workspace().join("sub")).unwrap();
+        let approved = bench.approve(&Request::new("true").cwd("sub")).unwrap();
+        std::fs::remove_dir(bench.workspace().join("sub")).unwrap();
+        let receipt = bench.receipt(&approved);
+        portcullis_runner::start(approved, receipt, portcullis_runner::Streams::default()).unwrap_err();
+    }
     for _ in 0..20 {
         let outcomes = futures(50, &one).await;
         assert!(outcomes.iter().all(|outcome| outcome.status == Status::Exited(0)), "{outcomes:?}");
