@@ -185,7 +185,7 @@ pub struct Repeated {
     pub session: SessionId,
     /// The refused call that these repeat.
     pub of: CallId,
-    /// How many there were since then, or since the last such record.
+    /// How many there were since then, in all: a later record of the same call counts those of an earlier one too.
     pub count: u64,
 }
 

@@ -178,7 +178,7 @@ fn wasi(name: &str, arguments: &[String], workspace: &str, files: GuestFiles) ->
 /// An exit is an ordinary end; everything else has a name of its own, or is a trap.
 fn ended_early(error: wasmtime::Error) -> Result<u8, RunError> {
     if let Some(I32Exit(code)) = error.downcast_ref::<I32Exit>() {
-        // As a shell sees any other number: its low byte, and never success by accident.
+        // What is no exit code of a process is a failure, never success by accident.
         return Ok(u8::try_from(*code).unwrap_or(1));
     }
     if let Some(ComputeExceeded(most)) = error.downcast_ref::<ComputeExceeded>() {
