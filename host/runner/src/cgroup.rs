@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -22,22 +23,42 @@ struct Hierarchies {
 }
 
 /// One command's group in each hierarchy. Dropping it removes them, once its processes are gone.
+///
+/// Its files are opened once: opening one costs more than all that is done with it.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
-    memory: Option<Group>,
-    pids: Option<Group>,
-    cpuacct: Option<Group>,
-    /// What the counters said before the command: the groups may have served another.
-    before: Counters,
-    /// The limits that are set: writing them again would cost a command a tenth of its start.
-    memory_limit: Option<u64>,
-    process_limit: Option<u32>,
+    memory: Option<Memory>,
+    pids: Option<Pids>,
+    cpuacct: Option<Processor>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Counters {
-    memory_kills: u64,
-    cpu_time: Duration,
+#[derive(Debug)]
+struct Memory {
+    limit: File,
+    /// Memory and swap together; there only where swap is counted, and without swap there is nothing to limit.
+    limit_with_swap: Option<File>,
+    counters: File,
+    group: Group,
+    limited: bool,
+    /// Kills before the command: the group may have served another.
+    kills_before: u64,
+    /// The command had more than its limit already when that was set.
+    exceeded_at_once: bool,
+}
+
+#[derive(Debug)]
+struct Pids {
+    limit: File,
+    group: Group,
+    /// The limit that is set: writing it again would cost for nothing.
+    most: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Processor {
+    usage: File,
+    group: Group,
+    before: Duration,
 }
 
 /// Groups whose processes are gone, to be used again: making one and removing it costs as much as the rest of a sandbox.
@@ -75,36 +96,30 @@ impl Cgroup {
 
     fn new() -> Option<Self> {
         let hierarchies = hierarchies();
-        let group = |hierarchy: &Option<PathBuf>| hierarchy.as_ref().and_then(|path| Group::make(path).ok());
         let cgroup = Self {
-            memory: group(&hierarchies.memory),
-            pids: group(&hierarchies.pids),
-            cpuacct: group(&hierarchies.cpuacct),
-            before: Counters::default(),
-            memory_limit: None,
-            process_limit: None,
+            memory: hierarchies.memory.as_deref().and_then(|place| Memory::make(place).ok()),
+            pids: hierarchies.pids.as_deref().and_then(|place| Pids::make(place).ok()),
+            cpuacct: hierarchies.cpuacct.as_deref().and_then(|place| Processor::make(place).ok()),
         };
         let there = cgroup.groups().next().is_some();
         there.then_some(cgroup)
     }
 
-    /// Counts from here on.
+    /// Makes it ready for another command: counts from here on, and limits no memory.
     pub(crate) fn begin(&mut self) {
-        self.before = self.counters();
-    }
-
-    fn counters(&self) -> Counters {
-        let memory = self.memory.as_ref().and_then(|group| group.read("memory.oom_control").ok());
-        let kills = memory.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("oom_kill ")));
-        let cpu = self.cpuacct.as_ref().and_then(|group| group.read("cpuacct.usage").ok());
-        Counters {
-            memory_kills: kills.and_then(|kills| kills.trim().parse().ok()).unwrap_or(0),
-            cpu_time: Duration::from_nanos(cpu.and_then(|time| time.trim().parse().ok()).unwrap_or(0)),
+        if let Some(memory) = &mut self.memory {
+            memory.begin();
+        }
+        if let Some(processor) = &mut self.cpuacct {
+            processor.before = processor.time();
         }
     }
 
     fn groups(&self) -> impl Iterator<Item = &Group> {
-        [&self.memory, &self.pids, &self.cpuacct].into_iter().flatten()
+        let memory = self.memory.as_ref().map(|memory| &memory.group);
+        let pids = self.pids.as_ref().map(|pids| &pids.group);
+        let cpuacct = self.cpuacct.as_ref().map(|processor| &processor.group);
+        [memory, pids, cpuacct].into_iter().flatten()
     }
 
     /// What the command writes a 0 to.
@@ -112,41 +127,112 @@ impl Cgroup {
         self.groups().map(|group| group.tasks.as_fd()).collect()
     }
 
-    /// Limits the memory of the tree, swap included where that is counted. Says whether it holds.
+    /// Whether memory can be limited.
+    pub(crate) fn has_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Limits the memory of the tree. Only once the program is executed: until then its process shares the memory of
+    /// this one, and the kernel, looking for somebody to kill for memory in the group, would kill both. Says whether
+    /// the limit holds; where it can't be set because more is used already, that counts as a kill.
     pub(crate) fn limit_memory(&mut self, bytes: u64) -> bool {
-        let Some(group) = &self.memory else { return false };
-        if self.memory_limit == Some(bytes) {
-            return true;
-        }
-        // With swap counted, its limit may never be below the other: which has to move first depends on the direction. It
-        // is there only where swap is counted; without swap there is nothing to limit.
-        let _raised = group.write("memory.memsw.limit_in_bytes", bytes);
-        let limited = group.write("memory.limit_in_bytes", bytes).is_ok();
-        let _lowered = group.write("memory.memsw.limit_in_bytes", bytes);
-        self.memory_limit = limited.then_some(bytes);
-        limited
+        self.memory.as_mut().is_some_and(|memory| memory.limit(bytes))
     }
 
     /// Limits the processes and threads of the tree. Says whether it holds.
     pub(crate) fn limit_processes(&mut self, most: u32) -> bool {
-        let Some(group) = &self.pids else { return false };
-        if self.process_limit == Some(most) {
-            return true;
+        let Some(pids) = &mut self.pids else { return false };
+        if pids.most != Some(most) {
+            pids.most = write(&pids.limit, most.into()).is_ok().then_some(most);
         }
-        let limited = group.write("pids.max", most.into()).is_ok();
-        self.process_limit = limited.then_some(most);
-        limited
+        pids.most.is_some()
+    }
+
+    /// Whether more memory was used already than may be, when the limit was set.
+    pub(crate) fn memory_exceeded_at_once(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| memory.exceeded_at_once)
     }
 
     /// Whether the kernel killed a process of the tree for its memory limit.
     pub(crate) fn memory_exceeded(&self) -> bool {
-        self.counters().memory_kills > self.before.memory_kills
+        self.memory.as_ref().is_some_and(|memory| memory.exceeded_at_once || memory.kills() > memory.kills_before)
     }
 
     /// Processor time of the tree, of those that have ended too. `None` where it is not counted.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
-        self.cpuacct.is_some().then(|| self.counters().cpu_time.saturating_sub(self.before.cpu_time))
+        self.cpuacct.as_ref().map(|processor| processor.time().saturating_sub(processor.before))
     }
+}
+
+impl Memory {
+    fn make(hierarchy: &Path) -> io::Result<Self> {
+        let group = Group::make(hierarchy)?;
+        Ok(Self {
+            limit: group.open("memory.limit_in_bytes", true)?,
+            limit_with_swap: group.open("memory.memsw.limit_in_bytes", true).ok(),
+            counters: group.open("memory.oom_control", false)?,
+            group,
+            limited: false,
+            kills_before: 0,
+            exceeded_at_once: false,
+        })
+    }
+
+    fn begin(&mut self) {
+        if self.limited {
+            // The limit with swap may never be below the other, so it is the first to go up.
+            let _there = self.limit_with_swap.as_ref().map(|file| file.write_at(b"-1", 0));
+            self.limited = self.limit.write_at(b"-1", 0).is_err();
+        }
+        self.kills_before = self.kills();
+        self.exceeded_at_once = false;
+    }
+
+    fn limit(&mut self, bytes: u64) -> bool {
+        let limited = write(&self.limit, bytes);
+        self.exceeded_at_once = limited.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy);
+        if limited.is_ok() {
+            self.limited = true;
+            let _there = self.limit_with_swap.as_ref().map(|file| write(file, bytes));
+        }
+        limited.is_ok() || self.exceeded_at_once
+    }
+
+    fn kills(&self) -> u64 {
+        let text = read(&self.counters);
+        let kills = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        kills.and_then(|kills| kills.trim().parse().ok()).unwrap_or(0)
+    }
+}
+
+impl Pids {
+    fn make(hierarchy: &Path) -> io::Result<Self> {
+        let group = Group::make(hierarchy)?;
+        Ok(Self { limit: group.open("pids.max", true)?, group, most: None })
+    }
+}
+
+impl Processor {
+    fn make(hierarchy: &Path) -> io::Result<Self> {
+        let group = Group::make(hierarchy)?;
+        Ok(Self { usage: group.open("cpuacct.usage", false)?, group, before: Duration::ZERO })
+    }
+
+    fn time(&self) -> Duration {
+        Duration::from_nanos(read(&self.usage).trim().parse().unwrap_or(0))
+    }
+}
+
+fn write(file: &File, value: u64) -> io::Result<()> {
+    file.write_at(value.to_string().as_bytes(), 0)?;
+    Ok(())
+}
+
+/// A short file of the kernel's; empty where it can't be read.
+fn read(file: &File) -> String {
+    let mut bytes = [0; 256];
+    let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
 
 impl Group {
@@ -165,12 +251,9 @@ impl Group {
         }
     }
 
-    fn write(&self, file: &str, value: u64) -> io::Result<()> {
-        fs::write(self.directory.join(file), value.to_string())
-    }
-
-    fn read(&self, file: &str) -> io::Result<String> {
-        fs::read_to_string(self.directory.join(file))
+    fn open(&self, file: &str, to_write: bool) -> io::Result<File> {
+        let file = File::options().read(!to_write).write(to_write).open(self.directory.join(file))?;
+        Ok(File::from(above_stdio(file.into())?))
     }
 }
 

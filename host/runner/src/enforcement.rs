@@ -42,10 +42,11 @@ pub fn level_for(accepted: Level) -> Level {
 
 impl Enforcement {
     pub(crate) fn of(sandbox: &Sandbox) -> Self {
-        let Some(kind) = sandbox.kind() else { return Self::none() };
         let mut missing = Vec::new();
-        if kind == Kind::Group {
-            missing.push("pid-namespace");
+        match sandbox.kind() {
+            Kind::Open => return Self::none(),
+            Kind::Group => missing.push("pid-namespace"),
+            Kind::Namespaces => {}
         }
         if !sandbox.limits_memory() {
             missing.push("memory-of-tree");

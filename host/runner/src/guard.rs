@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::fs::{Dir, Mode, OFlags};
+use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Namespaces,
     /// It kills a process group when the host is gone; a seccomp filter keeps processes in it.
     Group,
+    /// There is none: for policies that want no confinement.
+    Open,
 }
 
 /// Why a guard could not be started: what was tried, and the kernel's answer.
@@ -83,8 +85,9 @@ impl Guard {
     }
 
     /// Tells the guard of a group which one it is, by the process id of its leader.
-    pub(crate) fn watch_group(&mut self, leader: Pid) -> io::Result<()> {
-        self.lifeline.write_all(&leader.as_raw_pid().to_ne_bytes())
+    pub(crate) fn watch_group(&mut self, leader: Pid) {
+        // It fails only where the guard has died, which is as if the host could not kill it.
+        let _dead = self.lifeline.write_all(&leader.as_raw_pid().to_ne_bytes());
     }
 
     /// How many processes are inside beside the guard and the command itself, which has ended and is not reaped yet.
@@ -93,14 +96,22 @@ impl Guard {
         self.processes().map(|all| all.saturating_sub(2))
     }
 
-    /// Processes of the namespace as its /proc lists them, zombies and the guard included.
+    /// Processes of the namespace as its /proc lists them, zombies and the guard included. `None` also where the guard
+    /// is not among them: then the listing is not what this takes it for.
     fn processes(&self) -> Option<u32> {
-        let listing = Dir::read_from(self.inside.as_ref()?).ok()?;
-        let mut count = 0;
-        for entry in listing {
-            count += u32::from(entry.ok()?.file_name().to_bytes().iter().all(u8::is_ascii_digit));
+        let proc = self.inside.as_ref()?;
+        // Everything before this position is not about processes (`FIRST_PROCESS_ENTRY` of the kernel): most of the list.
+        rustix::fs::seek(proc, SeekFrom::Start(256)).ok()?;
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 2048];
+        let mut listing = RawDir::new(proc, &mut buffer);
+        let (mut count, mut guard) = (0, false);
+        while let Some(entry) = listing.next() {
+            let entry = entry.ok()?;
+            let name = entry.file_name().to_bytes();
+            count += u32::from(name.iter().all(u8::is_ascii_digit));
+            guard |= name == b"1";
         }
-        Some(count)
+        guard.then_some(count)
     }
 
     /// Processes inside, beside the guard and the command itself.

@@ -1,6 +1,6 @@
 //! Sandboxes made ready ahead of time, and those that are done cleared away: both off a command's path.
 //!
-//! A sandbox serves one command at a time. It serves another only if the command has left nobody in its namespaces; what
+//! A sandbox on a shelf has a process that waits to become a command. It serves one command at a time. It serves another only if the command has left nobody in its namespaces; what
 //! else a command could leave there it can't make: no mounts, no names of hosts, and IPC objects live in a namespace of
 //! each command's own.
 
@@ -35,7 +35,10 @@ struct Shelf {
 
 #[derive(Default)]
 struct Ready {
-    sandboxes: Vec<Sandbox>,
+    /// With a process that waits.
+    parked: Vec<Sandbox>,
+    /// Those that a command has left clean: they want a process.
+    clean: Vec<Sandbox>,
     /// How many to keep: none for a process that runs one command, more for one that finds the shelf empty.
     wanted: usize,
     taken: u64,
@@ -43,7 +46,7 @@ struct Ready {
 
 impl Ready {
     fn lacks(&self) -> bool {
-        self.sandboxes.len() < self.wanted
+        self.parked.len() < self.wanted
     }
 }
 
@@ -59,7 +62,7 @@ pub(crate) fn best() -> (Kind, Option<&'static GuardError>) {
     static BEST: OnceLock<(Kind, Option<GuardError>)> = OnceLock::new();
     let (kind, refusal) = BEST.get_or_init(|| match Sandbox::make(Kind::Namespaces) {
         Ok(sandbox) => {
-            lock(&shelf(Kind::Namespaces).ready).sandboxes.push(sandbox);
+            lock(&shelf(Kind::Namespaces).ready).clean.push(sandbox);
             (Kind::Namespaces, None)
         }
         Err(refusal) => (Kind::Group, Some(refusal)),
@@ -71,40 +74,39 @@ pub(crate) fn best() -> (Kind, Option<&'static GuardError>) {
 ///
 /// More than the policy accepts is better, but for [`Level::None`]: a policy that names it wants no confinement.
 pub(crate) fn take(level: Level) -> Result<Sandbox, GuardError> {
-    if level == Level::None {
-        return Ok(Sandbox::open());
-    }
-    let shelf = shelf(best().0);
-    let ready = {
+    let shelf = shelf(if level == Level::None { Kind::Open } else { best().0 });
+    let (ready, lacks) = {
         let mut ready = lock(&shelf.ready);
         ready.taken += 1;
-        let sandbox = ready.sandboxes.pop();
+        let sandbox = ready.parked.pop();
         if sandbox.is_none() && ready.taken > 1 {
             ready.wanted = (ready.wanted * 2).clamp(1, MOST_READY);
         }
-        sandbox
+        (sandbox.or_else(|| ready.clean.pop()), ready.lacks())
     };
-    // Without a housekeeper everything is done on the spot: slower, and no less right.
-    let _housekeeper = pool().tasks.send(Task::Refill(shelf));
+    if lacks {
+        // Without a housekeeper everything is done on the spot: slower, and no less right.
+        let _housekeeper = pool().tasks.send(Task::Refill(shelf));
+    }
     ready.map_or_else(|| Sandbox::make(shelf.kind), Ok)
 }
 
 /// Takes back a sandbox whose command is reaped and has left nobody in it: nobody can have come since.
 pub(crate) fn give_back(sandbox: Sandbox) {
-    if let Some(kind) = sandbox.kind() {
-        let mut ready = lock(&shelf(kind).ready);
-        if ready.sandboxes.len() < MOST_READY {
-            return ready.sandboxes.push(sandbox);
+    let shelf = shelf(sandbox.kind());
+    {
+        let mut ready = lock(&shelf.ready);
+        if ready.parked.len() + ready.clean.len() >= MOST_READY {
+            drop(ready);
+            return clear(sandbox);
         }
+        ready.clean.push(sandbox);
     }
-    clear(sandbox);
+    let _housekeeper = pool().tasks.send(Task::Refill(shelf));
 }
 
 /// Clears a sandbox away in the background.
 pub(crate) fn clear(sandbox: Sandbox) {
-    if sandbox.kind().is_none() {
-        return;
-    }
     let pool = pool();
     *lock(&pool.clearing.0) += 1;
     if pool.tasks.send(Task::Clear(Box::new(sandbox))).is_err() {
@@ -115,13 +117,13 @@ pub(crate) fn clear(sandbox: Sandbox) {
 
 /// Drops what is kept ready, and waits until everything that was cleared away is gone: cgroups outlive a process.
 pub(crate) fn settle() {
-    for kind in [Kind::Namespaces, Kind::Group] {
-        let sandboxes = {
+    for kind in KINDS {
+        let (parked, clean) = {
             let mut ready = lock(&shelf(kind).ready);
             ready.wanted = 0;
-            std::mem::take(&mut ready.sandboxes)
+            (std::mem::take(&mut ready.parked), std::mem::take(&mut ready.clean))
         };
-        sandboxes.into_iter().for_each(clear);
+        parked.into_iter().chain(clean).for_each(clear);
     }
     if let Some(pool) = POOL.get() {
         wait_for_housekeeper(pool);
@@ -148,14 +150,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+const KINDS: [Kind; 3] = [Kind::Namespaces, Kind::Group, Kind::Open];
+
 fn shelf(kind: Kind) -> &'static Shelf {
-    static SHELVES: OnceLock<[Shelf; 2]> = OnceLock::new();
-    let shelves =
-        SHELVES.get_or_init(|| [Kind::Namespaces, Kind::Group].map(|kind| Shelf { kind, ready: Mutex::default() }));
-    let [namespaces, group] = shelves;
+    static SHELVES: OnceLock<[Shelf; 3]> = OnceLock::new();
+    let shelves = SHELVES.get_or_init(|| KINDS.map(|kind| Shelf { kind, ready: Mutex::default() }));
+    let [namespaces, group, open] = shelves;
     match kind {
         Kind::Namespaces => namespaces,
         Kind::Group => group,
+        Kind::Open => open,
     }
 }
 
@@ -209,16 +213,27 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
     }
 }
 
-/// Makes what is wanted; one that is not wanted any more when it is made comes back.
+/// Parks processes in what is clean, and makes more where more is wanted. One that is not wanted any more when it is
+/// made comes back.
 fn refill(shelf: &Shelf) -> Option<Sandbox> {
-    while lock(&shelf.ready).lacks() {
+    loop {
+        let clean = {
+            let mut ready = lock(&shelf.ready);
+            let clean = ready.clean.pop();
+            if clean.is_none() && !ready.lacks() {
+                return None;
+            }
+            clean
+        };
         // Where it fails now (no processes left, say) the next command tries itself, and says why.
-        let sandbox = Sandbox::make(shelf.kind).ok()?;
-        let mut ready = lock(&shelf.ready);
-        if !ready.lacks() {
+        let mut sandbox = clean.map_or_else(|| Sandbox::make(shelf.kind), Ok).ok()?;
+        if sandbox.park().is_err() {
             return Some(sandbox);
         }
-        ready.sandboxes.push(sandbox);
+        let mut ready = lock(&shelf.ready);
+        if ready.parked.len() >= MOST_READY {
+            return Some(sandbox);
+        }
+        ready.parked.push(sandbox);
     }
-    None
 }

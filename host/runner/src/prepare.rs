@@ -6,9 +6,8 @@ use std::os::fd::BorrowedFd;
 use portcullis_policy::{Allowed, KernelLimits, Limits};
 
 use crate::Approved;
-use crate::guard::Kind;
 use crate::sandbox::Sandbox;
-use crate::sys::{Directory, ResourceLimit, Scope, Spawn, Strings};
+use crate::sys::{Directory, Order, ResourceLimit, Strings};
 
 /// The values of one command, in the kernel's own forms.
 #[derive(Debug)]
@@ -34,30 +33,16 @@ impl Prepared {
         })
     }
 
-    /// What to hand to the kernel. `stdio` and the program lie above descriptor 2.
-    pub(crate) fn spawn<'a>(
-        &'a self,
-        approved: &'a Approved,
-        sandbox: &'a Sandbox,
-        cgroups: &'a [BorrowedFd<'a>],
-        stdio: [BorrowedFd<'a>; 3],
-    ) -> Spawn<'a> {
+    /// What to hand to the process that becomes the command.
+    pub(crate) fn order<'a>(&'a self, approved: &'a Approved, stdio: [BorrowedFd<'a>; 3]) -> Order<'a> {
         let (device, inode) = approved.directory();
-        Spawn {
+        Order {
             program: approved.program().executable(),
             argv: &self.argv,
             env: &self.env,
             stdio,
             directory: Directory { workspace: &self.workspace, relative: &self.relative, device, inode },
             limits: &self.limits,
-            cgroups,
-            scope: match sandbox.guard() {
-                Some(guard) if guard.kind() == Kind::Namespaces => Scope::Namespaces(guard.pidfd()),
-                Some(_) => Scope::Group,
-                None => Scope::Open,
-            },
-            #[cfg(test)]
-            sabotage: None,
         }
     }
 }

@@ -26,9 +26,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) fn watch(child: Child, mut sandbox: Sandbox) -> io::Result<Self> {
+    pub(crate) fn watch(child: Child, sandbox: Sandbox) -> io::Result<Self> {
         let Child { pid, pidfd } = child;
-        match sandbox.watch(pid).and_then(|()| sys::watch(pidfd)) {
+        match sys::watch(pidfd) {
             Ok(ended) => Ok(Self { pid, ended, reaped: false, sandbox: Some(sandbox) }),
             Err(error) => {
                 sandbox.kill(pid);
@@ -73,7 +73,8 @@ impl Process {
             tree.kill();
         }
         let ended = self.reap().await;
-        let memory_exceeded = tree.memory_exceeded();
+        // What has ended well has not been killed: no need to ask.
+        let memory_exceeded = !ended.as_ref().is_ok_and(|ended| ended.code == Some(0)) && tree.memory_exceeded();
         if alone && ended.is_ok() {
             tree.give_back();
         } else {

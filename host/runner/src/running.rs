@@ -62,10 +62,9 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
     };
     let limits = approved.allowed().limits();
     let mut sandbox = pool::take(approved.allowed().level()).map_err(StartError::Guard)?;
-    sandbox.limit(limits.kernel);
 
     let started = Instant::now();
-    let child = spawn(&approved, &sandbox, [&stdin, &stdout_theirs, &stderr_theirs])?;
+    let child = spawn(&approved, &mut sandbox, [&stdin, &stdout_theirs, &stderr_theirs])?;
     // While we hold the write ends our read ends never see the end.
     drop((stdin, stdout_theirs, stderr_theirs));
     let enforcement = Enforcement::of(&sandbox);
@@ -137,13 +136,14 @@ fn lost(why: &str) -> Outcome {
     }
 }
 
-fn spawn(approved: &Approved, sandbox: &Sandbox, stdio: [&OwnedFd; 3]) -> Result<Child, StartError> {
+fn spawn(approved: &Approved, sandbox: &mut Sandbox, stdio: [&OwnedFd; 3]) -> Result<Child, StartError> {
+    let limits = approved.allowed().limits().kernel;
+    sandbox.limit(limits);
     let prepared = Prepared::new(approved, sandbox).map_err(StartError::Nul)?;
-    let cgroups = sandbox.cgroup_tasks();
-    let stdio = stdio.map(|descriptor| descriptor.as_fd());
+    let order = prepared.order(approved, stdio.map(|descriptor| descriptor.as_fd()));
     let mut tries = 0;
     loop {
-        match sys::spawn(prepared.spawn(approved, sandbox, &cgroups, stdio)) {
+        match sandbox.start(&order, limits) {
             Ok(child) => return Ok(child),
             Err(SpawnError { step: Step::Execute, error })
                 if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>

@@ -1,6 +1,5 @@
 //! What one command runs in: a guard, and where the host has one to give a cgroup of its own.
 
-use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use portcullis_policy::KernelLimits;
@@ -9,45 +8,89 @@ use rustix::process::{Pid, Signal};
 use crate::cgroup::Cgroup;
 use crate::guard::{Guard, GuardError, Kind};
 use crate::proc;
+use crate::sys::{self, Child, Order, Parked, Scope, Setup, SpawnError, Stack};
 
-/// A guard and a cgroup, for one command at a time. A command of a policy that wants no confinement has neither.
+/// A guard, a cgroup, and a process that waits to become a command: for one command at a time. For a command of a
+/// policy that wants no confinement, that process alone.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
+    /// Before the guard: its process must be reaped for the guard's namespaces to end.
+    parked: Option<Parked>,
     guard: Option<Guard>,
     cgroup: Option<Cgroup>,
+    stack: Option<Stack>,
+    kind: Kind,
     limits_memory: bool,
     limits_processes: bool,
 }
 
 impl Sandbox {
+    /// Without a process yet; see [`Sandbox::park`].
     pub(crate) fn make(kind: Kind) -> Result<Self, GuardError> {
-        let guard = Guard::start(kind)?;
-        Ok(Self { guard: Some(guard), cgroup: Cgroup::make(), limits_memory: false, limits_processes: false })
+        let (guard, cgroup) = match kind {
+            Kind::Namespaces | Kind::Group => (Some(Guard::start(kind)?), Cgroup::make()),
+            Kind::Open => (None, None),
+        };
+        Ok(Self { parked: None, guard, cgroup, stack: None, kind, limits_memory: false, limits_processes: false })
     }
 
-    /// What a command of a policy that wants no confinement runs in: nothing.
-    pub(crate) fn open() -> Self {
-        Self { guard: None, cgroup: None, limits_memory: false, limits_processes: false }
+    /// Makes the process that waits to become a command. Nobody may be in the sandbox.
+    pub(crate) fn park(&mut self) -> Result<(), SpawnError> {
+        if self.parked.is_some() {
+            return Ok(());
+        }
+        if let Some(cgroup) = &mut self.cgroup {
+            cgroup.begin();
+        }
+        let scope = match (self.kind, &self.guard) {
+            (Kind::Namespaces, Some(guard)) => Scope::Namespaces(guard.pidfd()),
+            (Kind::Group, _) => Scope::Group,
+            (Kind::Namespaces | Kind::Open, _) => Scope::Open,
+        };
+        let cgroups = self.cgroup.as_ref().map(Cgroup::tasks).unwrap_or_default();
+        let setup = Setup {
+            scope,
+            cgroups,
+            #[cfg(test)]
+            sabotage: None,
+        };
+        let parked = sys::park(&setup, self.stack.take())?;
+        if let (Kind::Group, Some(guard)) = (self.kind, &mut self.guard) {
+            guard.watch_group(parked.pid());
+        }
+        self.parked = Some(parked);
+        Ok(())
     }
 
-    /// What its guard can do; `None` = there is none.
-    pub(crate) fn kind(&self) -> Option<Kind> {
-        self.guard.as_ref().map(Guard::kind)
+    /// Has the waiting process execute the program. Returns when it is executed.
+    pub(crate) fn start(&mut self, order: &Order<'_>, limits: Option<KernelLimits>) -> Result<Child, SpawnError> {
+        self.park()?;
+        let Some(parked) = self.parked.take() else {
+            return Err(SpawnError { step: sys::Step::Channel, error: std::io::ErrorKind::NotFound.into() });
+        };
+        let (child, stack) = parked.start(order)?;
+        self.stack = stack;
+        if let (Some(cgroup), Some(limits)) = (&mut self.cgroup, limits) {
+            self.limits_memory = cgroup.limit_memory(limits.memory_bytes);
+            if cgroup.memory_exceeded_at_once() {
+                self.kill(child.pid);
+            }
+        }
+        Ok(child)
     }
 
-    pub(crate) fn guard(&self) -> Option<&Guard> {
-        self.guard.as_ref()
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     pub(crate) fn guard_mut(&mut self) -> Option<&mut Guard> {
         self.guard.as_mut()
     }
 
-    /// Sets what holds for the whole tree, before the command is in it.
+    /// Sets what must hold for the whole tree before the command is there, and finds out what will.
     pub(crate) fn limit(&mut self, limits: Option<KernelLimits>) {
         if let (Some(cgroup), Some(limits)) = (&mut self.cgroup, limits) {
-            cgroup.begin();
-            self.limits_memory = cgroup.limit_memory(limits.memory_bytes);
+            self.limits_memory = cgroup.has_memory();
             self.limits_processes = cgroup.limit_processes(limits.processes);
         }
     }
@@ -65,20 +108,7 @@ impl Sandbox {
     /// Whether `RLIMIT_NPROC` counts the command's processes alone: in a user namespace, and not for root, for whom the
     /// kernel ignores it.
     pub(crate) fn counts_processes_by_rlimit(&self) -> bool {
-        !self.limits_processes && self.kind() == Some(Kind::Namespaces) && !rustix::process::geteuid().is_root()
-    }
-
-    /// What the command writes a 0 to, to enter its cgroup.
-    pub(crate) fn cgroup_tasks(&self) -> Vec<BorrowedFd<'_>> {
-        self.cgroup.as_ref().map(Cgroup::tasks).unwrap_or_default()
-    }
-
-    /// Tells the guard about a command that has started.
-    pub(crate) fn watch(&mut self, command: Pid) -> std::io::Result<()> {
-        match &mut self.guard {
-            Some(guard) if guard.kind() == Kind::Group => guard.watch_group(command),
-            _ => Ok(()),
-        }
+        !self.limits_processes && self.kind == Kind::Namespaces && !rustix::process::geteuid().is_root()
     }
 
     /// Processor time of the whole tree so far.
@@ -125,6 +155,8 @@ impl Sandbox {
 
     /// Ends it, for good. Says whether it has ended.
     pub(crate) fn end(&mut self, patience: Duration) -> bool {
+        // The kernel keeps a namespace until all its processes are reaped.
+        self.parked = None;
         let Some(guard) = &mut self.guard else { return true };
         guard.kill();
         guard.wait(patience);

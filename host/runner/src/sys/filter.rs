@@ -36,9 +36,29 @@ const BITS: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const EPERM: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const ENOSYS: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
+/// A filter, as `seccomp(2)` takes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filter(&'static [sock_filter]);
+
+impl Filter {
+    /// For a command in a PID namespace.
+    pub(super) fn below() -> Self {
+        Self(&STAY_BELOW)
+    }
+
+    /// For a command that is held together by its process group.
+    pub(super) fn in_group() -> Self {
+        Self(&STAY_IN_GROUP)
+    }
+
+    pub(super) fn instructions(&self) -> &[sock_filter] {
+        self.0
+    }
+}
+
 /// In a PID namespace: no process becomes a child of the host's (`CLONE_PARENT`), where the guard does not see it and
 /// nobody reaps it.
-pub(super) const STAY_BELOW: [sock_filter; 12] = [
+const STAY_BELOW: [sock_filter; 12] = [
     statement(LOAD, ARCHITECTURE),
     jump(EQUAL, ARCH, 1, 0),
     // Another architecture's numbers mean other calls.
@@ -56,7 +76,7 @@ pub(super) const STAY_BELOW: [sock_filter; 12] = [
 ];
 
 /// Without one: the same, and no process leaves the process group.
-pub(super) const STAY_IN_GROUP: [sock_filter; 15] = [
+const STAY_IN_GROUP: [sock_filter; 15] = [
     statement(LOAD, ARCHITECTURE),
     jump(EQUAL, ARCH, 1, 0),
     statement(RETURN, libc::SECCOMP_RET_KILL_PROCESS),

@@ -2,28 +2,34 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `clone.rs` | starting a child that shares our memory until it executes a program |
+//! | `call.rs` | the system calls of children that share our memory |
+//! | `clone.rs` | starting such a child |
 //! | `stack.rs` | its stack |
-//! | `child.rs` | its end |
-//! | `spawn.rs` | what the command's process does before its program |
-//! | `namespaces.rs` | the same for a guard, and the /proc of its namespaces |
+//! | `park.rs` | a process that waits to become a command, and becomes it |
+//! | `message.rs` | the message that it waits for |
+//! | `step.rs` | where that can fail |
+//! | `strings.rs` | argv and environment |
+//! | `namespaces.rs` | starting a guard, and the /proc of its namespaces |
 //! | `guard.rs` | the guard's program itself |
-//! | `filter.rs` | the seccomp filter for where there are no namespaces |
+//! | `filter.rs` | seccomp filters |
 //! | `pidfd.rs`, `wait.rs` | watching and reaping |
 //! | `features.rs`, `landlock.rs` | what the kernel has, for `probe` |
 //! | `signals.rs` | whether the host ignores SIGCHLD |
 
-mod child;
+mod call;
 mod clone;
 mod features;
 mod filter;
 mod guard;
 mod landlock;
+mod message;
 mod namespaces;
+mod park;
 mod pidfd;
 mod signals;
-mod spawn;
 mod stack;
+mod step;
+mod strings;
 mod wait;
 
 pub(crate) use clone::Child;
@@ -31,7 +37,10 @@ pub(crate) use features::{has_close_range, seccomp_can_refuse};
 pub(crate) use guard::file as guard_file;
 pub(crate) use landlock::landlock_abi;
 pub(crate) use namespaces::{GuardError, mount_proc, start_guard};
+pub(crate) use park::{Directory, Order, Parked, ResourceLimit, Scope, Setup, park};
 pub(crate) use pidfd::watch;
 pub(crate) use signals::{child_signal_is_ignored, restore_child_signal};
-pub(crate) use spawn::{Directory, ResourceLimit, Scope, Spawn, SpawnError, Step, Strings, spawn};
+pub(crate) use stack::Stack;
+pub(crate) use step::{SpawnError, Step};
+pub(crate) use strings::Strings;
 pub(crate) use wait::{Ended, wait};

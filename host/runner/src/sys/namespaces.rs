@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 
-use super::child::{end, errno};
-use super::clone::{Child, vfork, vfork_sibling};
+use super::call::{self, Errno};
+use super::clone::{Child, sibling, vfork};
 use super::stack::Stack;
 use super::wait::reap_now;
 
@@ -48,10 +48,13 @@ pub(crate) struct GuardError {
     pub(crate) error: io::Error,
 }
 
+/// A step of a child that failed, and the kernel's answer.
+type Failure = (GuardStep, Errno);
+
 struct Frame<'a> {
     file: BorrowedFd<'a>,
     lifeline: BorrowedFd<'a>,
-    failed: Option<(GuardStep, c_int)>,
+    failed: Option<Failure>,
 }
 
 /// Starts the guard; with namespaces it is pid 1 of a new PID namespace, inside new user, mount and UTS namespaces.
@@ -73,7 +76,7 @@ pub(crate) fn start_guard(
         None => Ok(child),
         Some((step, errno)) => {
             reap_now(child.pid);
-            Err(GuardError { step, error: io::Error::from_raw_os_error(errno) })
+            Err(GuardError { step, error: io::Error::from_raw_os_error(errno.0) })
         }
     }
 }
@@ -81,37 +84,31 @@ pub(crate) fn start_guard(
 extern "C" fn guard(argument: *mut c_void) -> c_int {
     // SAFETY: `start_guard` gave it, and waits.
     let frame = unsafe { &mut *argument.cast::<Frame<'_>>() };
-    // SAFETY: no memory takes part.
-    attempt(&mut frame.failed, GuardStep::Session, || unsafe { libc::syscall(libc::SYS_setsid) });
-    let lifeline = frame.lifeline.as_raw_fd();
-    // SAFETY: dup3(2) takes integers. The source is above 2.
-    attempt(&mut frame.failed, GuardStep::Lifeline, || unsafe { libc::syscall(libc::SYS_dup3, lifeline, 0, 0) });
-    // SAFETY: close_range(2) takes integers.
-    attempt(&mut frame.failed, GuardStep::Descriptors, || unsafe {
-        libc::syscall(libc::SYS_close_range, 1, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
-    });
+    let Err(failure) = become_guard(frame.file.as_raw_fd(), frame.lifeline.as_raw_fd());
+    frame.failed = Some(failure);
+    call::exit(127)
+}
+
+fn become_guard(file: c_int, lifeline: c_int) -> Result<std::convert::Infallible, Failure> {
+    call::setsid().map_err(at(GuardStep::Session))?;
+    // The source is above 2.
+    call::dup3(lifeline, 0).map_err(at(GuardStep::Lifeline))?;
+    call::close_range(1, c_int::MAX, libc::CLOSE_RANGE_CLOEXEC).map_err(at(GuardStep::Descriptors))?;
     // Orphans become its children: ignoring SIGCHLD makes the kernel reap them. Signals stay blocked: nothing but
     // SIGKILL shall end it.
-    let ignore: [usize; 4] = [libc::SIG_IGN, 0, 0, 0];
-    // SAFETY: the kernel reads one `struct sigaction` whose mask has 8 bytes.
-    attempt(&mut frame.failed, GuardStep::Signals, || unsafe {
-        libc::syscall(libc::SYS_rt_sigaction, libc::SIGCHLD, ignore.as_ptr(), 0_usize, 8_usize)
-    });
+    call::signal(libc::SIGCHLD, libc::SIG_IGN).map_err(at(GuardStep::Signals))?;
     let argv = [c"portcullis-guard".as_ptr(), ptr::null()];
     let env: [*const c_char; 1] = [ptr::null()];
-    let file = frame.file.as_raw_fd();
-    // SAFETY: both lists end in a null pointer; the path is empty, so the program is the descriptor itself.
-    attempt(&mut frame.failed, GuardStep::Execute, || unsafe {
-        libc::syscall(libc::SYS_execveat, file, c"".as_ptr(), argv.as_ptr(), env.as_ptr(), libc::AT_EMPTY_PATH)
-    });
-    end(127)
+    // SAFETY: both lists end in a null pointer.
+    unsafe { call::execute(file, argv.as_ptr(), env.as_ptr(), 0) }.map_err(at(GuardStep::Execute))?;
+    call::exit(127)
 }
 
 struct MountFrame<'a> {
     guard: BorrowedFd<'a>,
     inner_stack: *mut c_void,
     inner: Option<(c_int, c_int)>,
-    failed: Option<(GuardStep, c_int)>,
+    failed: Option<Failure>,
 }
 
 /// Gives a guard's mount namespace a /proc that shows its PID namespace. Its user and group ids must be mapped before.
@@ -131,7 +128,7 @@ pub(crate) fn mount_proc(guard: &OwnedFd) -> Result<(), GuardError> {
     }
     match frame.failed {
         None => Ok(()),
-        Some((step, errno)) => Err(GuardError { step, error: io::Error::from_raw_os_error(errno) }),
+        Some((step, errno)) => Err(GuardError { step, error: io::Error::from_raw_os_error(errno.0) }),
     }
 }
 
@@ -139,45 +136,39 @@ pub(crate) fn mount_proc(guard: &OwnedFd) -> Result<(), GuardError> {
 extern "C" fn enter_to_mount(argument: *mut c_void) -> c_int {
     // SAFETY: `mount_proc` gave it, and waits.
     let frame = unsafe { &mut *argument.cast::<MountFrame<'_>>() };
-    let guard = frame.guard.as_raw_fd();
     let kinds = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS;
-    // SAFETY: setns(2) takes integers.
-    attempt(&mut frame.failed, GuardStep::Enter, || unsafe { libc::syscall(libc::SYS_setns, guard, kinds) });
+    if let Err(failure) = call::setns(frame.guard.as_raw_fd(), kinds).map_err(at(GuardStep::Enter)) {
+        frame.failed = Some(failure);
+        call::exit(127);
+    }
     let mut pidfd: c_int = -1;
     // SAFETY: the inner stack is nobody's; the frame and `pidfd` outlive the child, as this process is suspended until
     // it ends.
-    let pid = unsafe { vfork_sibling(mount, frame.inner_stack, 0, argument, &raw mut pidfd) };
-    if pid < 0 {
-        fail(&mut frame.failed, GuardStep::Enter);
+    let made = unsafe { sibling(mount, frame.inner_stack, libc::CLONE_VFORK, argument, &raw mut pidfd) };
+    match made {
+        Ok(pid) => frame.inner = Some((pid, pidfd)),
+        Err(errno) => frame.failed = Some((GuardStep::Enter, errno)),
     }
-    frame.inner = Some((pid, pidfd));
-    end(0)
+    call::exit(0)
 }
 
 extern "C" fn mount(argument: *mut c_void) -> c_int {
     // SAFETY: `mount_proc` gave it, and waits.
     let frame = unsafe { &mut *argument.cast::<MountFrame<'_>>() };
-    // What the host mounts later shows up inside; nothing goes the other way.
-    attempt(&mut frame.failed, GuardStep::Propagation, || {
-        // SAFETY: strings that end in NUL, and null pointers where nothing is asked for.
-        unsafe { libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), libc::MS_REC | libc::MS_SLAVE, ptr::null()) }
-            .into()
-    });
-    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    attempt(&mut frame.failed, GuardStep::Proc, || {
-        // SAFETY: as above.
-        unsafe { libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), flags, ptr::null()) }.into()
-    });
-    end(0)
-}
-
-fn attempt(failed: &mut Option<(GuardStep, c_int)>, step: GuardStep, call: impl FnOnce() -> libc::c_long) {
-    if call() < 0 {
-        fail(failed, step);
+    if let Err(failure) = mount_all() {
+        frame.failed = Some(failure);
     }
+    call::exit(0)
 }
 
-fn fail(failed: &mut Option<(GuardStep, c_int)>, step: GuardStep) -> ! {
-    *failed = Some((step, errno()));
-    end(127)
+fn mount_all() -> Result<(), Failure> {
+    // What the host mounts later shows up inside; nothing goes the other way.
+    call::mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_SLAVE).map_err(at(GuardStep::Propagation))?;
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    call::mount(c"proc", c"/proc", c"proc", flags).map_err(at(GuardStep::Proc))?;
+    Ok(())
+}
+
+fn at(step: GuardStep) -> impl Fn(Errno) -> Failure {
+    move |errno| (step, errno)
 }

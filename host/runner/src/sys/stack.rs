@@ -10,9 +10,14 @@ const GUARD: usize = 64 << 10;
 
 /// A mapped stack. It grows down from [`Stack::top`].
 #[derive(Debug)]
-pub(super) struct Stack {
+pub(crate) struct Stack {
     base: NonNull<libc::c_void>,
 }
+
+// SAFETY: it is memory that belongs to nobody else; no thread has a part in it.
+unsafe impl Send for Stack {}
+// SAFETY: its shared methods read the address only.
+unsafe impl Sync for Stack {}
 
 impl Stack {
     pub(super) fn new() -> io::Result<Self> {
@@ -39,8 +44,8 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours alone; whoever ran on it has ended or executed another program, since `vfork`
-        // does not return before.
+        // SAFETY: the mapping is ours alone; whoever ran on it has ended or executed another program: `vfork` does not
+        // return before, and `Parked` waits for it.
         let unmapped = unsafe { libc::munmap(self.base.as_ptr(), BYTES + GUARD) };
         debug_assert_eq!(unmapped, 0);
     }

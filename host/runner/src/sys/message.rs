@@ -1,0 +1,46 @@
+//! The message that turns a waiting process into a command: one byte, and its descriptors (`SCM_RIGHTS` of unix(7)).
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use super::call::{self, Errno};
+
+/// Where the waiting process has its end of the channel; below it there is room for the command's streams.
+pub(super) const CHANNEL: c_int = STREAMS;
+/// How many streams a command has: descriptors 0, 1 and 2.
+pub(super) const STREAMS: c_int = 3;
+/// Where the program's descriptor lands, as the lowest free one.
+pub(super) const PROGRAM: c_int = 4;
+
+/// A control message with the four descriptors, as cmsg(3) lays it out.
+#[repr(C)]
+struct Control {
+    header: libc::cmsghdr,
+    descriptors: [c_int; 4],
+}
+
+/// Waits for the message; its descriptors are then the lowest free ones: 0, 1, 2 and [`PROGRAM`]. `false` = the other end
+/// of the channel is closed.
+pub(super) fn receive(channel: c_int) -> call::Result<bool> {
+    let mut byte = 0_u8;
+    let mut piece = libc::iovec { iov_base: (&raw mut byte).cast::<c_void>(), iov_len: 1 };
+    // SAFETY: both are made of integers, and `msghdr` of pointers, for which all zeroes are valid.
+    let (mut control, mut message): (Control, libc::msghdr) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    message.msg_iov = &raw mut piece;
+    message.msg_iovlen = 1;
+    message.msg_control = ptr::from_mut(&mut control).cast();
+    message.msg_controllen = size_of::<Control>() as _;
+    loop {
+        match call::recvmsg(channel, &mut message) {
+            Ok(0) => return Ok(false),
+            Ok(_) => break,
+            Err(Errno(libc::EINTR)) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    let is_right = control.header.cmsg_level == libc::SOL_SOCKET
+        && control.header.cmsg_type == libc::SCM_RIGHTS
+        && control.descriptors == [0, 1, 2, PROGRAM];
+    // EPROTO: no message of ours.
+    if is_right { Ok(true) } else { Err(Errno(libc::EPROTO)) }
+}
