@@ -20,6 +20,15 @@ pub(crate) struct Figure {
     pub(crate) goal: Option<Goal>,
 }
 
+/// A sample that starts when the machine is quiet: what the one before left to background threads (a pool to refill) is
+/// not billed to it. Figures of sustained work bill it.
+fn rested(sample: &mut impl FnMut() -> Duration) -> Duration {
+    std::thread::sleep(REST);
+    sample()
+}
+
+const REST: Duration = Duration::from_millis(1);
+
 impl Figure {
     /// Calls both in turns, `warm_up` rounds unmeasured and `rounds` measured, and swaps who goes first each round.
     pub(crate) fn interleaved(
@@ -28,6 +37,8 @@ impl Figure {
         mut ours: impl FnMut() -> Duration,
         mut baseline: impl FnMut() -> Duration,
     ) -> Self {
+        let mut ours = || rested(&mut ours);
+        let mut baseline = || rested(&mut baseline);
         let mut figure = Self { ours: Vec::with_capacity(rounds), baseline: Vec::with_capacity(rounds), goal };
         for round in 0..warm_up + rounds {
             let (a, b) = if round % 2 == 0 {

@@ -12,8 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::guard::above_stdio;
-
 /// The controllers that are used, each where it is there.
 #[derive(Debug)]
 struct Hierarchies {
@@ -242,8 +240,8 @@ impl Group {
         let directory = hierarchy.join(name);
         fs::create_dir(&directory)?;
         let tasks = File::options().write(true).open(directory.join("tasks"));
-        match tasks.and_then(|tasks| Ok(above_stdio(tasks.into())?)) {
-            Ok(tasks) => Ok(Self { directory, tasks }),
+        match tasks {
+            Ok(tasks) => Ok(Self { directory, tasks: tasks.into() }),
             Err(error) => {
                 let _left = fs::remove_dir(&directory);
                 Err(error)
@@ -252,8 +250,7 @@ impl Group {
     }
 
     fn open(&self, file: &str, to_write: bool) -> io::Result<File> {
-        let file = File::options().read(!to_write).write(to_write).open(self.directory.join(file))?;
-        Ok(File::from(above_stdio(file.into())?))
+        File::options().read(!to_write).write(to_write).open(self.directory.join(file))
     }
 }
 

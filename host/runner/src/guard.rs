@@ -170,8 +170,8 @@ fn program() -> Result<BorrowedFd<'static>, GuardError> {
     made.as_ref().map(AsFd::as_fd).map_err(Clone::clone)
 }
 
-/// A copy of a descriptor above 2, where it is not: the child puts the command's streams there first.
-pub(crate) fn above_stdio(descriptor: OwnedFd) -> rustix::io::Result<OwnedFd> {
+/// A copy of a descriptor above 2, where it is not: the guard's lifeline comes to lie there.
+fn above_stdio(descriptor: OwnedFd) -> rustix::io::Result<OwnedFd> {
     if descriptor.as_raw_fd() > 2 { Ok(descriptor) } else { rustix::io::fcntl_dupfd_cloexec(&descriptor, 3) }
 }
 

@@ -37,6 +37,7 @@ mod error;
 mod feed;
 mod guard;
 mod outcome;
+mod pipes;
 mod pool;
 mod prepare;
 mod probe;

@@ -11,8 +11,6 @@ use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
-use crate::guard::above_stdio;
-
 /// What the policy's name of a program stands for.
 #[derive(Debug)]
 pub(crate) enum Resolution {
@@ -194,8 +192,7 @@ fn find(name: &str, file: Option<&str>, search_path: &[String]) -> Option<Opened
 
 /// Opens a file as `execvp(3)` would take it: there, regular and executable by us. Others are passed over.
 fn open_executable(path: &str) -> Option<Opened> {
-    let descriptor =
-        rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).and_then(above_stdio).ok()?;
+    let descriptor = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let stat = rustix::fs::fstat(&descriptor).ok()?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return None;

@@ -1,27 +1,20 @@
 //! Starting a command.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use portcullis_audit::IntentReceipt;
 use portcullis_policy::{Code, Problem};
-use rustix::fs::{Mode, OFlags};
-use rustix::pipe::PipeFlags;
-use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::drain::Drain;
-use crate::feed::Feed;
-use crate::guard::above_stdio;
+use crate::pipes::pipes;
 use crate::pool;
 use crate::prepare::Prepared;
 use crate::process::Process;
-use crate::sandbox::Sandbox;
 use crate::supervisor::Supervisor;
-use crate::sys::{self, Child, SpawnError, Step};
-use crate::{Approved, Captured, Enforcement, Input, Outcome, StartError, Status, Streams, Usage};
+use crate::sys::{self, SpawnError, Step};
+use crate::{Approved, Captured, Enforcement, Outcome, StartError, Status, Streams, Usage};
 
 /// How often a program that somebody is writing at this moment is tried again (`ETXTBSY`): another thread that starts
 /// a command holds the writer's descriptor for an instant.
@@ -51,35 +44,37 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
     if sys::child_signal_is_ignored() {
         return Err(StartError::ChildSignal);
     }
-    let Streams { input, stdout, stderr } = streams;
-    let (stdin, feed) = input_pipe(input)?;
-    let (stdout_ours, stdout_theirs) = output_pipe()?;
-    let (stderr_ours, stderr_theirs) = if approved.allowed().merge_stderr() {
-        (None, above_stdio(stdout_theirs.try_clone().map_err(StartError::Pipe)?).map_err(pipe_error)?)
-    } else {
-        let (ours, theirs) = output_pipe()?;
-        (Some(ours), theirs)
-    };
-    let limits = approved.allowed().limits();
-    let mut sandbox = pool::take(approved.allowed().level()).map_err(StartError::Guard)?;
+    let allowed = approved.allowed();
+    let limits = allowed.limits();
+    let (theirs, ours) = pipes(streams, allowed.merge_stderr())?;
+    let mut sandbox = pool::take(allowed.level()).map_err(StartError::Guard)?;
+    sandbox.limit(limits.kernel);
+    let prepared = Prepared::new(&approved, &sandbox).map_err(StartError::Nul)?;
+    let order = prepared.order(&approved, theirs.stdio()?);
 
     let started = Instant::now();
-    let child = spawn(&approved, &mut sandbox, [&stdin, &stdout_theirs, &stderr_theirs])?;
-    // While we hold the write ends our read ends never see the end.
-    drop((stdin, stdout_theirs, stderr_theirs));
+    let mut ordered = sandbox.order(&order).map_err(|error| start_error(&approved, error))?;
+    // While the program is being loaded.
+    let (feed, stdout, stderr) = ours.register(limits.output_bytes)?;
+    let cancel = CancellationToken::new();
+    let mut tries = 0;
+    let child = loop {
+        match sandbox.confirm(ordered, limits.kernel) {
+            Ok(child) => break child,
+            Err(SpawnError { step: Step::Execute, error })
+                if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
+            {
+                tries += 1;
+                std::thread::sleep(BUSY_PAUSE);
+                ordered = sandbox.order(&order).map_err(|error| start_error(&approved, error))?;
+            }
+            Err(error) => return Err(start_error(&approved, error)),
+        }
+    };
+    drop(theirs);
     let enforcement = Enforcement::of(&sandbox);
     let process = Process::watch(child, sandbox).map_err(StartError::Watch)?;
-
-    let cancel = CancellationToken::new();
-    let supervisor = Supervisor {
-        process,
-        started,
-        limits,
-        enforcement,
-        cancel: cancel.clone(),
-        stdout: Drain::new(stdout_ours, stdout, limits.output_bytes),
-        stderr: stderr_ours.map(|ours| Drain::new(ours, stderr, limits.output_bytes)),
-    };
+    let supervisor = Supervisor { process, started, limits, enforcement, cancel: cancel.clone(), stdout, stderr };
     let supervisor = tokio::spawn(supervisor.run(feed));
     Ok(Running { supervisor, cancel })
 }
@@ -136,46 +131,7 @@ fn lost(why: &str) -> Outcome {
     }
 }
 
-fn spawn(approved: &Approved, sandbox: &mut Sandbox, stdio: [&OwnedFd; 3]) -> Result<Child, StartError> {
-    let limits = approved.allowed().limits().kernel;
-    sandbox.limit(limits);
-    let prepared = Prepared::new(approved, sandbox).map_err(StartError::Nul)?;
-    let order = prepared.order(approved, stdio.map(|descriptor| descriptor.as_fd()));
-    let mut tries = 0;
-    loop {
-        match sandbox.start(&order, limits) {
-            Ok(child) => return Ok(child),
-            Err(SpawnError { step: Step::Execute, error })
-                if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
-            {
-                tries += 1;
-                std::thread::sleep(BUSY_PAUSE);
-            }
-            Err(SpawnError { step, error }) => {
-                let path = approved.allowed().identity().path.clone();
-                return Err(StartError::Execute { what: step.what(), path, source: error });
-            }
-        }
-    }
-}
-
-fn pipe_error(errno: rustix::io::Errno) -> StartError {
-    StartError::Pipe(errno.into())
-}
-
-fn output_pipe() -> Result<(pipe::Receiver, OwnedFd), StartError> {
-    let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(pipe_error)?;
-    let theirs = above_stdio(theirs).map_err(pipe_error)?;
-    Ok((pipe::Receiver::from_owned_fd(ours).map_err(StartError::Pipe)?, theirs))
-}
-
-fn input_pipe(input: Input) -> Result<(OwnedFd, Option<Feed>), StartError> {
-    if matches!(input, Input::Empty) {
-        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        return Ok((null.and_then(above_stdio).map_err(pipe_error)?, None));
-    }
-    let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(pipe_error)?;
-    let theirs = above_stdio(theirs).map_err(pipe_error)?;
-    let pipe = pipe::Sender::from_owned_fd(ours).map_err(StartError::Pipe)?;
-    Ok((theirs, Some(Feed { pipe, input })))
+fn start_error(approved: &Approved, SpawnError { step, error }: SpawnError) -> StartError {
+    let path = approved.allowed().identity().path.clone();
+    StartError::Execute { what: step.what(), path, source: error }
 }

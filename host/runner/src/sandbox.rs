@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal};
 use crate::cgroup::Cgroup;
 use crate::guard::{Guard, GuardError, Kind};
 use crate::proc;
-use crate::sys::{self, Child, Order, Parked, Scope, Setup, SpawnError, Stack};
+use crate::sys::{self, Child, Order, Ordered, Parked, Scope, Setup, SpawnError, Stack};
 
 /// A guard, a cgroup, and a process that waits to become a command: for one command at a time. For a command of a
 /// policy that wants no confinement, that process alone.
@@ -62,13 +62,16 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Has the waiting process execute the program. Returns when it is executed.
-    pub(crate) fn start(&mut self, order: &Order<'_>, limits: Option<KernelLimits>) -> Result<Child, SpawnError> {
+    /// Tells the waiting process to execute the program; there must be one.
+    pub(crate) fn order<'a>(&mut self, order: &'a Order<'a>) -> Result<Ordered<'a>, SpawnError> {
         self.park()?;
-        let Some(parked) = self.parked.take() else {
-            return Err(SpawnError { step: sys::Step::Channel, error: std::io::ErrorKind::NotFound.into() });
-        };
-        let (child, stack) = parked.start(order)?;
+        let nobody = || SpawnError { step: sys::Step::Channel, error: std::io::ErrorKind::NotFound.into() };
+        Ok(self.parked.take().ok_or_else(nobody)?.order(order))
+    }
+
+    /// Waits until the program is executed, and sets the limits that can't be set before.
+    pub(crate) fn confirm(&mut self, ordered: Ordered<'_>, limits: Option<KernelLimits>) -> Result<Child, SpawnError> {
+        let (child, stack) = ordered.confirm()?;
         self.stack = stack;
         if let (Some(cgroup), Some(limits)) = (&mut self.cgroup, limits) {
             self.limits_memory = cgroup.limit_memory(limits.memory_bytes);

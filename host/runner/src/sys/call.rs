@@ -138,10 +138,7 @@ pub(super) fn open_below(directory: c_int, path: &CStr) -> Result {
     let how: *const OpenHow = &raw const how;
     // SAFETY: a string that ends in NUL, and a `struct open_how` of the size that is given.
     unsafe {
-        call(
-            libc::SYS_openat2,
-            [directory as usize, path.as_ptr().addr(), how.addr(), size_of::<OpenHow>(), 0, 0],
-        )
+        call(libc::SYS_openat2, [directory as usize, path.as_ptr().addr(), how.addr(), size_of::<OpenHow>(), 0, 0])
     }
 }
 
@@ -171,9 +168,7 @@ pub(super) fn signal(signal: c_int, action: usize) -> Result {
 pub(super) fn unblock_signals() -> Result {
     let nothing: u64 = 0;
     // SAFETY: a set of 8 bytes, as the size says.
-    unsafe {
-        call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as usize, (&raw const nothing).addr(), 0, 8, 0, 0])
-    }
+    unsafe { call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as usize, (&raw const nothing).addr(), 0, 8, 0, 0]) }
 }
 
 /// The options of prctl(2) that take integers only.
@@ -216,14 +211,7 @@ pub(super) unsafe fn execute(
     unsafe {
         call(
             libc::SYS_execveat,
-            [
-                program as usize,
-                empty.addr(),
-                argv.addr(),
-                env.addr(),
-                libc::AT_EMPTY_PATH as usize,
-                mark as usize,
-            ],
+            [program as usize, empty.addr(), argv.addr(), env.addr(), libc::AT_EMPTY_PATH as usize, mark as usize],
         )
     }
 }

@@ -21,10 +21,13 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 
-use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
 use rustix::process::{Pid, Signal};
 
 use super::call::{self, Errno};
@@ -208,9 +211,9 @@ impl Parked {
         self.pid
     }
 
-    /// Turns it into a command. Returns once the program is executed, which suspends the calling thread; with the stack,
-    /// to be used again.
-    pub(crate) fn start(mut self, order: &Order<'_>) -> Result<(Child, Option<Stack>), SpawnError> {
+    /// Tells it to become a command. The descriptors may be closed when this returns; what else the order leads to must
+    /// stay until the start is confirmed.
+    pub(crate) fn order<'a>(self, order: &'a Order<'a>) -> Ordered<'a> {
         // SAFETY: the process waits for the message that is sent below, and reads this after it.
         unsafe { (*self.shared).order = ptr::from_ref(order).cast() };
         let [stdin, stdout, stderr] = order.stdio;
@@ -220,34 +223,9 @@ impl Parked {
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
         let byte = [io::IoSlice::new(b"!")];
-        let sent = rustix::io::retry_on_intr(|| {
-            rustix::net::sendmsg(&self.channel, &byte, &mut control, SendFlags::NOSIGNAL)
-        });
-        // Where it has failed and ended nothing can be sent; it has left word then.
-        let told = self.wait_for_end_of_channel();
-        // SAFETY: the process does not use our memory any more.
-        let failed = unsafe { (*self.shared).failed };
-        if let Some((step, errno)) = failed {
-            return Err(SpawnError::new(step, io::Error::from_raw_os_error(errno.0)));
-        }
-        sent.and(told).map_err(|errno| SpawnError::new(Step::Channel, errno))?;
-        let pidfd = self.pidfd.take().ok_or_else(|| SpawnError::new(Step::Channel, io::ErrorKind::InvalidData))?;
-        Ok((Child { pid: self.pid, pidfd }, self.stack.take()))
-    }
-
-    /// Until the process has executed a program or ended. Where that can't be known it is ended.
-    fn wait_for_end_of_channel(&mut self) -> rustix::io::Result<()> {
-        let mut byte = [0_u8];
-        loop {
-            match rustix::net::recv(&self.channel, &mut byte, RecvFlags::empty()) {
-                Ok((_, 0)) | Err(rustix::io::Errno::CONNRESET) => return Ok(()),
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => {
-                    self.end();
-                    return Err(errno);
-                }
-            }
-        }
+        let sent =
+            rustix::io::retry_on_intr(|| rustix::net::sendmsg(&self.channel, &byte, &mut control, SendFlags::NOSIGNAL));
+        Ordered { parked: self, sent: sent.map(drop), order: PhantomData }
     }
 
     /// Ends the process, where it has not become a command, and reaps it.
@@ -265,6 +243,47 @@ impl Drop for Parked {
         self.end();
         // SAFETY: it came from a box; the process that shared it has ended or executed a program.
         drop(unsafe { Box::from_raw(self.shared) });
+    }
+}
+
+/// A process on its way to its program. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Ordered<'a> {
+    parked: Parked,
+    sent: rustix::io::Result<()>,
+    /// What the process reads.
+    order: PhantomData<&'a Order<'a>>,
+}
+
+impl Ordered<'_> {
+    /// Waits until the program is executed. The calling thread is suspended meanwhile. With the stack, to be used again.
+    pub(crate) fn confirm(mut self) -> Result<(Child, Option<Stack>), SpawnError> {
+        // Where it has failed and ended nothing can be sent; it has left word then.
+        let told = self.wait_for_end_of_channel();
+        // SAFETY: the process does not use our memory any more.
+        let failed = unsafe { (*self.parked.shared).failed };
+        if let Some((step, errno)) = failed {
+            return Err(SpawnError::new(step, io::Error::from_raw_os_error(errno.0)));
+        }
+        self.sent.and(told).map_err(|errno| SpawnError::new(Step::Channel, errno))?;
+        let gone = || SpawnError::new(Step::Channel, io::ErrorKind::InvalidData);
+        let pidfd = self.parked.pidfd.take().ok_or_else(gone)?;
+        Ok((Child { pid: self.parked.pid, pidfd }, self.parked.stack.take()))
+    }
+
+    /// Until the process has executed a program or ended. Where that can't be known it is ended.
+    fn wait_for_end_of_channel(&mut self) -> rustix::io::Result<()> {
+        let mut byte = [0_u8];
+        loop {
+            match rustix::net::recv(&self.parked.channel, &mut byte, RecvFlags::empty()) {
+                Ok((_, 0)) | Err(rustix::io::Errno::CONNRESET) => return Ok(()),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => {
+                    self.parked.end();
+                    return Err(errno);
+                }
+            }
+        }
     }
 }
 

@@ -34,7 +34,7 @@ fn start(parked: Parked, relative: &str, limits: &[ResourceLimit]) -> Result<Chi
         directory: Directory { workspace: &workspace, relative: &relative, device: root.dev(), inode: root.ino() },
         limits,
     };
-    parked.start(&order).map(|(child, _)| child)
+    parked.order(&order).confirm().map(|(child, _)| child)
 }
 
 fn exit_code(child: &Child) -> Option<u8> {
@@ -151,7 +151,7 @@ fn a_stack_serves_one_after_another() {
             directory: Directory { workspace: c"/", relative: c".", device: root.dev(), inode: root.ino() },
             limits: &[],
         };
-        let (child, back) = parked.start(&order).unwrap();
+        let (child, back) = parked.order(&order).confirm().unwrap();
         assert_eq!(exit_code(&child), Some(0));
         stack = back;
         assert!(stack.is_some());
