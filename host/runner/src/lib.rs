@@ -46,6 +46,7 @@ mod process;
 mod program;
 mod running;
 mod sandbox;
+mod seccomp;
 mod streams;
 mod supervisor;
 #[allow(unsafe_code, reason = "system calls; every one is wrapped once, with its SAFETY comment")]

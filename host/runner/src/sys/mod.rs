@@ -11,7 +11,6 @@
 //! | `strings.rs` | argv and environment |
 //! | `namespaces.rs` | starting a guard, and the /proc of its namespaces |
 //! | `guard.rs` | the guard's program itself |
-//! | `filter.rs` | seccomp filters |
 //! | `pidfd.rs`, `wait.rs` | watching and reaping |
 //! | `features.rs`, `landlock.rs` | what the kernel has, for `probe` |
 //! | `signals.rs` | whether the host ignores SIGCHLD |
@@ -19,7 +18,6 @@
 mod call;
 mod clone;
 mod features;
-mod filter;
 mod guard;
 mod landlock;
 mod message;

@@ -32,12 +32,12 @@ use rustix::process::{Pid, Signal};
 
 use super::call::{self, Errno};
 use super::clone::{Child, beside, sibling, vfork};
-use super::filter::Filter;
 use super::message::{self, CHANNEL, PROGRAM, STREAMS};
 use super::stack::Stack;
 use super::step::{Failure, SpawnError, Step, Steps};
 use super::strings::Strings;
 use super::wait::reap_now;
+use crate::seccomp::{Execution, Filter, Purpose};
 
 /// What a waiting process is made for.
 #[derive(Debug)]
@@ -141,9 +141,10 @@ pub(crate) fn park(setup: &Setup<'_>, stack: Option<Stack>) -> Result<Parked, Sp
         Scope::Namespaces(guard) => Some(guard.as_raw_fd()),
         Scope::Group | Scope::Open => None,
     };
+    let purpose = |group| Purpose { group, confine: false, network: true, execution: Execution::Any };
     let filter = match setup.scope {
-        Scope::Namespaces(_) => Some(Filter::below()),
-        Scope::Group => Some(Filter::in_group()),
+        Scope::Namespaces(_) => Some(Filter::new(purpose(false))),
+        Scope::Group => Some(Filter::new(purpose(true))),
         Scope::Open => None,
     };
     #[cfg(test)]
