@@ -49,4 +49,15 @@ mod tests {
         let policy = Policy::parse("portcullis.toml", TEMPLATE).unwrap();
         assert!(policy.programs().count() > 0);
     }
+
+    #[test]
+    fn what_the_template_suggests_in_comments_is_valid_too() {
+        let suggested = TEMPLATE.replace("level = \"limits\" ", "level = \"full\" ");
+        let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+        let lines = suggested.lines().map(|line| line.strip_prefix("# ").filter(|line| is_key(line)).unwrap_or(line));
+        let policy = Policy::parse("portcullis.toml", &lines.collect::<Vec<_>>().join("\n")).unwrap();
+        assert_eq!(policy.deny(), [".env", ".git/hooks"]);
+        let git = policy.programs().next().unwrap();
+        assert!(git.runs_workspace_code() && git.write().is_some() && !policy.read().is_empty());
+    }
 }

@@ -49,11 +49,24 @@ pub(crate) fn trust(arguments: &args::Trust) -> Result<u8, Failure> {
     let digest = digest(&text);
     let changed = update(|store| store.policies.insert(key.clone(), digest.clone()))?;
     let programs: Vec<&str> = policy.programs().map(|program| program.name().as_str()).collect();
+    let own_code: Vec<&str> = policy
+        .programs()
+        .filter(|program| program.runs_workspace_code())
+        .map(|program| program.name().as_str())
+        .collect();
     output::print(|out| {
         let state = if changed.as_ref() == Some(&digest) { "trusted already" } else { "trusted" };
         writeln!(out, "{state}: {}", visible(&key))?;
         output::row(out, "programs", &if programs.is_empty() { "none".to_owned() } else { programs.join(", ") })?;
         output::row(out, "confinement", &format_args!("{} or better", policy.level()))?;
+        if !own_code.is_empty() {
+            let names = own_code.join(", ");
+            output::row(
+                out,
+                "own code",
+                &format_args!("{names}: what lies in the workspace runs, by the policy's word"),
+            )?;
+        }
         output::row(out, "SHA-256", &digest)?;
         writeln!(out, "A change of the file ends the trust.")
     })?;

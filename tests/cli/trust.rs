@@ -88,6 +88,17 @@ fn trusting_shows_what_is_trusted() {
 }
 
 #[test]
+fn trusting_names_the_programs_that_run_code_of_the_workspace() {
+    let world = untrusted();
+    let marked = |name: &str| allow(name).replace("[[program.rule]]", "runs-workspace-code = true\n[[program.rule]]");
+    fs::write(own(&world), format!("{HEAD}{}{}{}", marked("true"), allow("cat"), marked("sort"))).unwrap();
+    let Ended { code, stdout, stderr } = trust(&world);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let row = "\n  own code     sort, true: what lies in the workspace runs, by the policy's word\n";
+    assert!(stdout.contains(row), "{stdout}");
+}
+
+#[test]
 fn a_change_ends_the_trust_and_changing_it_back_restores_it() {
     let world = untrusted();
     let before = fs::read_to_string(own(&world)).unwrap();

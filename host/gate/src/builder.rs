@@ -114,7 +114,7 @@ impl GateBuilder {
         protected.push(("the root directory", PathBuf::from("/")));
         protected.extend(std::env::home_dir().map(|home| ("the home directory", home)));
         protected.push(("the journal", journal.dir().to_owned()));
-        refuse_protected(&workspace, protected)?;
+        refuse_protected(&workspace, &policy, protected)?;
         let programs = Programs::resolve(&policy, &workspace);
         let host_environment = host_environment(&policy)?;
         let in_flight = TaskTracker::new();
@@ -123,22 +123,34 @@ impl GateBuilder {
     }
 }
 
-fn refuse_protected(workspace: &Workspace, protected: Vec<(&'static str, PathBuf)>) -> Result<(), BuildError> {
+/// Refuses a workspace, or another place that commands may write, which contains what they must not.
+fn refuse_protected(
+    workspace: &Workspace,
+    policy: &Policy,
+    protected: Vec<(&'static str, PathBuf)>,
+) -> Result<(), BuildError> {
+    let writes: Vec<_> = policy.absolute_writes().map(|path| (path, resolved(Path::new(path)))).collect();
     for (what, path) in protected {
-        // What does not exist yet is judged by where it would be: its nearest ancestor that exists.
-        let resolved = path.ancestors().find_map(|ancestor| {
-            let rest = path.strip_prefix(ancestor).ok()?;
-            // Component by component: joining an empty rest would add a slash.
-            std::fs::canonicalize(ancestor)
-                .ok()
-                .map(|ancestor| ancestor.components().chain(rest.components()).collect())
-        });
-        let inside: PathBuf = resolved.unwrap_or(path);
+        let inside = resolved(&path);
         if inside.starts_with(workspace.path()) {
             return Err(BuildError::Forbidden { workspace: workspace.path().to_owned(), what, inside });
         }
+        if let Some((path, _)) = writes.iter().find(|(_, place)| inside.starts_with(place)) {
+            let (path, policy) = ((*path).to_owned(), policy.name().to_owned());
+            return Err(BuildError::ForbiddenWrite { path, what, inside, policy });
+        }
     }
     Ok(())
+}
+
+/// Where a path leads. What does not exist yet is judged by where it would be: its nearest ancestor that exists.
+fn resolved(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|ancestor| {
+        let rest = path.strip_prefix(ancestor).ok()?;
+        // Component by component: joining an empty rest would add a slash.
+        std::fs::canonicalize(ancestor).ok().map(|ancestor| ancestor.components().chain(rest.components()).collect())
+    });
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 fn host_environment(policy: &Policy) -> Result<BTreeMap<String, String>, BuildError> {

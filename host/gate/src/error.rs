@@ -60,6 +60,22 @@ pub enum BuildError {
         /// Where.
         inside: PathBuf,
     },
+    /// The policy lets commands write what they must never write.
+    #[error(
+        "the policy lets commands write `{}`, which is or contains {what} (`{}`), which commands must never be able to \
+         change; name a directory further down under `confinement.write` in {policy}",
+        visible(path), visible(&inside.to_string_lossy())
+    )]
+    ForbiddenWrite {
+        /// What may be written, as the policy names it.
+        path: String,
+        /// What lies inside.
+        what: &'static str,
+        /// Where.
+        inside: PathBuf,
+        /// How the policy's file is called.
+        policy: String,
+    },
     /// A variable that the policy passes on is not Unicode text.
     #[error(
         "the environment variable `{name}` is passed on by the policy and is not Unicode text; unset it or correct it"
@@ -77,7 +93,7 @@ impl BuildError {
         match self {
             Self::Level { .. } => Code::ConfinementLevel,
             Self::Workspace(_) => Code::WorkspaceMissing,
-            Self::Forbidden { .. } => Code::WorkspaceForbidden,
+            Self::Forbidden { .. } | Self::ForbiddenWrite { .. } => Code::WorkspaceForbidden,
             Self::Environment { .. } => Code::EnvValue,
         }
     }

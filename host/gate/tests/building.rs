@@ -72,6 +72,40 @@ fn what_the_host_protects_is_refused_too_even_before_it_exists() {
     world.builder("").protect("the state", &world.path().join("workspace-2")).build().unwrap();
 }
 
+/// Symbolic links are followed, and what does not exist yet is judged by where it would be.
+#[test]
+fn a_policy_that_lets_commands_write_what_they_must_not_is_refused() {
+    let world = World::new();
+    let root = fs::canonicalize(world.path()).unwrap();
+    let home = std::env::home_dir().unwrap();
+    let link = root.join("link");
+    symlink(&root, &link).unwrap();
+    let builder = |path: &std::path::Path| {
+        let text = format!("version = 1\nconfinement = {{ level = \"limits\", write = [\".\", {path:?}] }}\n");
+        world.builder_of(&text)
+    };
+    for (path, what, inside) in [
+        (&home, "the home directory", &home),
+        (&root, "the journal", &root.join("journal")),
+        (&root.join("journal"), "the journal", &root.join("journal")),
+        (&link, "the journal", &root.join("journal")),
+    ] {
+        let error = builder(path).build().unwrap_err();
+        assert_eq!(error.code().as_str(), "shell.workspace.forbidden", "{error}");
+        let expected = format!(
+            "the policy lets commands write `{}`, which is or contains {what} (`{}`), which commands must never be able \
+             to change; name a directory further down under `confinement.write` in policy.toml",
+            path.display(),
+            inside.display()
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    let state = root.join("state/deep");
+    let error = builder(&link.join("state")).protect("the state", &state).build().unwrap_err();
+    assert!(error.to_string().contains("is or contains the state"), "{error}");
+    builder(&root.join("elsewhere")).protect("the state", &state).build().unwrap();
+}
+
 #[test]
 fn a_workspace_that_is_no_directory_is_refused() {
     let world = World::new();

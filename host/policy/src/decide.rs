@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use crate::names::VariableName;
-use crate::policy::Network;
+use crate::paths;
 use crate::show::excerpt;
 use crate::{
-    Allowed, Code, Decision, Effect, Facts, Identity, Limits, Policy, Problem, ProgramEntry, ProgramFact, Rule, Stderr,
-    ValidRequest, visible,
+    Allowed, Code, Confinement, Decision, Effect, Facts, Identity, Limits, Network, Policy, Problem, ProgramEntry,
+    ProgramFact, Rule, Stderr, ValidRequest, visible,
 };
 
 impl Policy {
     /// Judges a request.
     ///
     /// Default is deny. Of the rules that fit the arguments the strictest wins, in whatever order they stand. Where
-    /// several rules allow, all of their limits hold: the least network, the minimum of each ceiling, and every
-    /// pinned variable.
+    /// several rules allow, all of their limits hold: the least network, what all let it write, the minimum of each
+    /// ceiling, and every pinned variable.
     ///
     /// Of several reasons to refuse, the one named is the first in this order: program, rules, environment, network,
     /// limits, and only then what the host can't do. So `unavailable` is never said of what is not allowed.
@@ -31,7 +31,7 @@ impl Policy {
         let entry = self.entry(request)?;
         let rules = self.allowing_rules(entry, request.arguments())?;
         let env = self.environment(entry, &rules, request, facts)?;
-        let network = self.network(entry, &rules, request)?;
+        let confinement = self.confinement(entry, &rules, request)?;
         let limits = self.limits(entry, &rules, request, facts)?;
         Ok(Allowed {
             program: entry.name.clone(),
@@ -41,7 +41,7 @@ impl Policy {
             env,
             merge_stderr: request.request().stderr == Stderr::Merged,
             limits,
-            network,
+            confinement,
             level: self.level,
             rules: rules.iter().map(|rule| rule.id.clone()).collect(),
             policy: self.digest.clone(),
@@ -188,6 +188,23 @@ impl Policy {
             }
         }
         Ok(set)
+    }
+
+    fn confinement(
+        &self,
+        entry: &ProgramEntry,
+        rules: &[&Rule],
+        request: &ValidRequest<'_>,
+    ) -> Result<Confinement, Problem> {
+        let write = entry.write.as_ref().unwrap_or(&self.reach.write).clone();
+        let narrower = rules.iter().filter_map(|rule| rule.write.as_ref());
+        Ok(Confinement {
+            network: self.network(entry, rules, request)?,
+            children: entry.children.clone(),
+            read: paths::reduced([self.reach.read.as_slice(), &entry.read].concat()),
+            write: narrower.fold(write, |write, rule| paths::common(&write, rule)),
+            deny: self.reach.deny.clone(),
+        })
     }
 
     fn network(&self, entry: &ProgramEntry, rules: &[&Rule], request: &ValidRequest<'_>) -> Result<Network, Problem> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Identity, Level, Limits, Network, Problem, ProgramName, RuleId};
+use crate::{Confinement, Identity, Level, Limits, Network, Problem, ProgramName, RuleId};
 
 /// What a rule does with the commands that it fits. Ordered: the strictest that fits wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct Allowed {
     pub(crate) env: Vec<(String, String)>,
     pub(crate) merge_stderr: bool,
     pub(crate) limits: Limits,
-    pub(crate) network: Network,
+    pub(crate) confinement: Confinement,
     pub(crate) level: Level,
     pub(crate) rules: Vec<RuleId>,
     pub(crate) policy: String,
@@ -103,10 +103,16 @@ impl Allowed {
         self.limits
     }
 
-    /// The network that it gets.
+    /// What the kernel lets it reach, as far as its level holds that.
+    #[must_use]
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// The network that it gets: that of its confinement.
     #[must_use]
     pub fn network(&self) -> Network {
-        self.network
+        self.confinement.network
     }
 
     /// The least confinement that the policy accepts.

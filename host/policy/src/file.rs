@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use serde_spanned::Spanned;
 
 use crate::names::VariableName;
-use crate::value::{Bytes, Time, Word, table, tables};
+use crate::value::{Bytes, ChildrenValue, Time, Word, table, tables};
 use crate::{Effect, GuestFiles, Level, Network, ProgramName, RuleId};
+
+/// A list of paths; each, and the list, with its place.
+pub(crate) type PathList = Spanned<Vec<Spanned<String>>>;
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -37,6 +40,7 @@ pub(crate) struct PolicyFile {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct WorkspaceTable {
     pub(crate) guest_files: Option<Word<GuestFiles>>,
+    pub(crate) deny: Option<PathList>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -104,6 +108,8 @@ pub(crate) struct EnvTable {
 pub(crate) struct ConfinementTable {
     pub(crate) level: Option<Word<Level>>,
     pub(crate) network: Option<Spanned<Word<Network>>>,
+    pub(crate) read: Option<PathList>,
+    pub(crate) write: Option<PathList>,
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -114,6 +120,11 @@ pub(crate) struct ProgramTable {
     #[serde(default, deserialize_with = "table")]
     pub(crate) limits: LimitsTable,
     pub(crate) network: Option<Spanned<Word<Network>>>,
+    pub(crate) children: Option<Spanned<ChildrenValue>>,
+    pub(crate) read: Option<PathList>,
+    pub(crate) write: Option<PathList>,
+    #[serde(default)]
+    pub(crate) runs_workspace_code: bool,
     #[serde(default, deserialize_with = "table")]
     pub(crate) env: EnvTable,
     #[serde(default, deserialize_with = "tables")]
@@ -131,6 +142,7 @@ pub(crate) struct RuleTable {
     #[serde(default, deserialize_with = "table")]
     pub(crate) limits: LimitsTable,
     pub(crate) network: Option<Spanned<Word<Network>>>,
+    pub(crate) write: Option<PathList>,
     #[serde(default, deserialize_with = "table")]
     pub(crate) env: RuleEnvTable,
     #[serde(default, deserialize_with = "table")]

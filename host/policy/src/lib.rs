@@ -46,6 +46,7 @@
 
 mod arguments;
 mod code;
+mod confinement;
 mod decide;
 mod decision;
 mod environment;
@@ -56,6 +57,7 @@ mod level;
 mod limits;
 mod load;
 mod names;
+mod paths;
 mod policy;
 mod problem;
 mod request;
@@ -69,13 +71,14 @@ mod value;
 
 pub use arguments::ArgumentPattern;
 pub use code::{Code, Exit, WitCase};
+pub use confinement::{Children, Confinement, Network};
 pub use decision::{Allowed, Decision, Effect};
 pub use error::PolicyError;
 pub use facts::{Facts, Identity, ProgramFact, Script};
 pub use level::Level;
 pub use limits::{KernelLimits, LimitRequest, Limits};
 pub use names::{ProgramName, RuleId};
-pub use policy::{ComponentSettings, GuestFiles, Network, Policy, ProgramEntry, Rule, SessionSettings};
+pub use policy::{ComponentSettings, GuestFiles, Policy, ProgramEntry, Rule, SessionSettings};
 pub use problem::{Problem, ProblemKind};
 pub use request::{Request, Stderr, Stdin};
 pub use show::{Visible, visible};

@@ -8,16 +8,18 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Lines;
 use crate::file::{ConfinementTable, PolicyFile, ProgramTable, ProgramsTable, RuleEnvTable, RuleTable, WorkspaceTable};
-use crate::policy::Environment;
+use crate::policy::{Environment, Reach};
 use crate::rules::Rules;
 use crate::value::Word;
 use crate::{
-    ArgumentPattern, Effect, Level, Limits, Network, Policy, PolicyError, ProgramEntry, Rule, RuleId, visible,
+    ArgumentPattern, Effect, GuestFiles, Level, Limits, Network, Policy, PolicyError, ProgramEntry, Rule, RuleId,
+    visible,
 };
 
 mod ceilings;
 mod examples;
 mod pins;
+mod reach;
 mod read;
 mod variables;
 
@@ -51,8 +53,9 @@ impl Policy {
         }
         let PolicyFile { _version, workspace, component, session, limits, programs, env, confinement, program } =
             read::policy_file(text)?;
-        let WorkspaceTable { guest_files } = workspace;
-        let ConfinementTable { level, network } = confinement;
+        let WorkspaceTable { guest_files, deny } = workspace;
+        let guest_files = guest_files.map(|Word(files)| files).unwrap_or_default();
+        let ConfinementTable { level, network, read, write } = confinement;
         let level = level.map_or(Level::Full, |Word(level)| level);
         let (unset, most) = ceilings::outermost(level);
         let base = Base {
@@ -60,6 +63,9 @@ impl Policy {
             limits: ceilings::command(limits, unset, most, true)?,
             network: network.map_or_else(Network::default, |network| network.into_inner().0),
             env: variables::environment(env, &Environment::default())?,
+            level,
+            guest_files,
+            reach: reach::everyones(level, deny, read, write)?,
         };
         let component = ceilings::component(component)?;
         let session = ceilings::session(session)?;
@@ -79,10 +85,11 @@ impl Policy {
         Ok(Self {
             name: String::new(),
             digest: hex(&Sha256::digest(text.as_bytes())),
-            guest_files: guest_files.map(|Word(files)| files).unwrap_or_default(),
+            guest_files,
             component,
             session,
             level,
+            reach: base.reach,
             search_path,
             programs,
         })
@@ -95,6 +102,9 @@ struct Base {
     limits: Limits,
     network: Network,
     env: Environment,
+    level: Level,
+    guest_files: GuestFiles,
+    reach: Reach,
 }
 
 impl Base {
@@ -103,7 +113,7 @@ impl Base {
         table: ProgramTable,
         rule_lines: &mut BTreeMap<RuleId, usize>,
     ) -> Result<ProgramEntry, PolicyError> {
-        let ProgramTable { name, file, limits, network, env, rule } = table;
+        let ProgramTable { name, file, limits, network, children, read, write, runs_workspace_code, env, rule } = table;
         let span = name.span();
         if rule.is_empty() {
             let message = format!("`{}` has no rule, so nothing about it would be allowed", name.get_ref());
@@ -117,15 +127,21 @@ impl Base {
             let help = "write where it is, such as \"/usr/bin/git\", or leave `file` out to have it looked up";
             return Err(PolicyError::new(file.span(), message).help(help));
         }
+        let children_span = children.as_ref().map_or_else(Span::default, Spanned::span);
         let mut entry = ProgramEntry {
             line: self.lines.at(span.start),
             name: name.into_inner(),
             file: file.map(Spanned::into_inner),
             limits: ceilings::command(limits, self.limits, self.limits, false)?,
             network: narrowed(network, self.network, "a program can't get more network than [confinement] gives")?,
+            children: reach::children(children, self.level)?,
+            read: reach::read(read, self.level)?.unwrap_or_default(),
+            write: reach::narrower(write, self.level, &self.reach, &self.reach.write)?,
+            runs_workspace_code,
             env: variables::environment(env, &self.env)?,
             rules: Rules::new(Vec::new()),
         };
+        reach::check_workspace_code(&entry, children_span, self.guest_files)?;
         let mut rules = Vec::with_capacity(rule.len());
         let mut examples = Vec::with_capacity(rule.len());
         let mut spans = Vec::with_capacity(rule.len());
@@ -150,8 +166,18 @@ impl Base {
     }
 
     fn rule(&self, table: RuleTable, program: &ProgramEntry) -> Result<Rule, PolicyError> {
-        let RuleTable { id, decision, why, leading_arguments, exact_arguments, limits, network, env, examples: _ } =
-            table;
+        let RuleTable {
+            id,
+            decision,
+            why,
+            leading_arguments,
+            exact_arguments,
+            limits,
+            network,
+            write,
+            env,
+            examples: _,
+        } = table;
         let RuleEnvTable { set } = env;
         let span = id.span();
         if why.get_ref().trim().is_empty() {
@@ -169,9 +195,10 @@ impl Base {
             }
         };
         let Word(effect) = decision;
-        let narrows = !limits.is_empty() || network.is_some() || !set.is_empty();
+        let narrows = !limits.is_empty() || network.is_some() || write.is_some() || !set.is_empty();
         if effect == Effect::Deny && narrows {
-            let message = format!("`{}` denies, so `limits`, `network` and `env` would do nothing in it", id.get_ref());
+            let id = id.get_ref();
+            let message = format!("`{id}` denies, so `limits`, `network`, `write` and `env` would do nothing in it");
             return Err(PolicyError::new(span, message).help("leave them out"));
         }
         Ok(Rule {
@@ -182,6 +209,12 @@ impl Base {
             arguments,
             limits: ceilings::command(limits, program.limits, program.limits, false)?,
             network: narrowed(network, program.network, "a rule can't give more network than its program has")?,
+            write: reach::narrower(
+                write,
+                self.level,
+                &self.reach,
+                program.write.as_ref().unwrap_or(&self.reach.write),
+            )?,
             set: variables::set(set)?,
         })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names::VariableName;
 use crate::rules::Rules;
-use crate::{ArgumentPattern, Effect, Level, Limits, ProgramName, RuleId};
+use crate::{ArgumentPattern, Children, Effect, Level, Limits, Network, ProgramName, RuleId};
 
 /// What a component's preopened workspace may do. It is served by the host, outside the kernel's confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,18 +20,6 @@ pub enum GuestFiles {
     Read,
     /// Read, write, create and delete.
     Write,
-}
-
-/// The network that a command gets. Ordered: the smaller gives less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Network {
-    /// None. The default. The kernel enforces it from confinement level `full` on; below, a command that asks for
-    /// the network is refused and one that does not ask is not stopped.
-    #[default]
-    None,
-    /// The host's.
-    Host,
 }
 
 /// Ceilings of the component itself (`[component]`).
@@ -79,8 +67,17 @@ pub struct Policy {
     pub(crate) component: ComponentSettings,
     pub(crate) session: SessionSettings,
     pub(crate) level: Level,
+    pub(crate) reach: Reach,
     pub(crate) search_path: Vec<String>,
     pub(crate) programs: BTreeMap<ProgramName, ProgramEntry>,
+}
+
+/// The files that commands can reach (`confinement.read`, `confinement.write`, `workspace.deny`); each list reduced.
+#[derive(Debug, Clone)]
+pub(crate) struct Reach {
+    pub(crate) read: Vec<String>,
+    pub(crate) write: Vec<String>,
+    pub(crate) deny: Vec<String>,
 }
 
 /// A program that the policy speaks of: an entry of its program table.
@@ -91,6 +88,12 @@ pub struct ProgramEntry {
     pub(crate) file: Option<String>,
     pub(crate) limits: Limits,
     pub(crate) network: Network,
+    pub(crate) children: Children,
+    /// Read besides what every command may read.
+    pub(crate) read: Vec<String>,
+    /// Written instead of what every command may write, and within it; `None` = the same.
+    pub(crate) write: Option<Vec<String>>,
+    pub(crate) runs_workspace_code: bool,
     pub(crate) env: Environment,
     pub(crate) rules: Rules,
 }
@@ -113,6 +116,8 @@ pub struct Rule {
     pub(crate) arguments: ArgumentPattern,
     pub(crate) limits: Limits,
     pub(crate) network: Network,
+    /// Within what the program may write; `None` = the same.
+    pub(crate) write: Option<Vec<String>>,
     pub(crate) set: BTreeMap<VariableName, String>,
 }
 
@@ -158,6 +163,40 @@ impl Policy {
         self.level
     }
 
+    /// What commands may read besides the workspace and the system's directories: absolute paths (`confinement.read`).
+    /// A program can have more.
+    #[must_use]
+    pub fn read(&self) -> &[String] {
+        &self.reach.read
+    }
+
+    /// Where commands may write: paths relative to the workspace, then absolute ones (`confinement.write`). Programs and
+    /// rules only narrow it.
+    #[must_use]
+    pub fn write(&self) -> &[String] {
+        &self.reach.write
+    }
+
+    /// The absolute paths at which commands may write. A host must refuse those that contain what it protects, as it
+    /// refuses such a workspace.
+    pub fn absolute_writes(&self) -> impl Iterator<Item = &str> {
+        self.reach.write.iter().map(String::as_str).filter(|path| path.starts_with('/'))
+    }
+
+    /// Paths, relative to the workspace, that neither a command nor a component may read, write or create
+    /// (`workspace.deny`). The host serves a component's preopen outside the kernel's confinement, and has to keep them
+    /// from it as well.
+    #[must_use]
+    pub fn deny(&self) -> &[String] {
+        &self.reach.deny
+    }
+
+    /// Whether it can only be kept where commands have a mount namespace: it denies some path of the workspace.
+    #[must_use]
+    pub fn needs_mounts(&self) -> bool {
+        !self.reach.deny.is_empty()
+    }
+
     /// Absolute directories in which programs are looked up, first match first.
     #[must_use]
     pub fn search_path(&self) -> &[String] {
@@ -194,6 +233,31 @@ impl ProgramEntry {
     #[must_use]
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
+    }
+
+    /// What its commands may execute beside it: names of programs, and paths, for the host to look up.
+    #[must_use]
+    pub fn children(&self) -> &Children {
+        &self.children
+    }
+
+    /// What its commands may read besides [`Policy::read`]: absolute paths.
+    #[must_use]
+    pub fn read(&self) -> &[String] {
+        &self.read
+    }
+
+    /// Where its commands may write, if that is less than [`Policy::write`].
+    #[must_use]
+    pub fn write(&self) -> Option<&[String]> {
+        self.write.as_deref()
+    }
+
+    /// Whether it runs code of the workspace, in its author's words: build scripts, tests, plugins. Whoever can write the
+    /// workspace then has native code in this program's confinement.
+    #[must_use]
+    pub fn runs_workspace_code(&self) -> bool {
+        self.runs_workspace_code
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde_spanned::Spanned;
 
 use crate::show::excerpt;
 
@@ -74,6 +75,44 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
             }
         }
         deserializer.deserialize_str(Words(PhantomData))
+    }
+}
+
+/// What a program's tree may execute beside it: `"none"`, `"any"`, or a list of names and paths.
+#[derive(Debug)]
+pub(crate) enum ChildrenValue {
+    None,
+    Any,
+    Listed(Vec<Spanned<String>>),
+}
+
+impl<'de> Deserialize<'de> for ChildrenValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl<'de> Visitor<'de> for Words {
+            type Value = ChildrenValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`\"none\"`, `\"any\"` or a list of programs in `[` and `]`")
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+                match word {
+                    "none" => Ok(ChildrenValue::None),
+                    "any" => Ok(ChildrenValue::Any),
+                    other => Err(E::custom(format!(
+                        "`{}` is neither `none` nor `any`; programs are written as a list, such as [\"cc\"]",
+                        excerpt(other)
+                    ))),
+                }
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(ChildrenValue::Listed(list))
+            }
+        }
+        deserializer.deserialize_any(Words)
     }
 }
 

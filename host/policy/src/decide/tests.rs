@@ -1,9 +1,10 @@
 use super::*;
-use crate::{Level, ProblemKind, Request, RuleId};
+use crate::{Children, Level, ProblemKind, Request, RuleId};
 
 mod environment;
 mod limits;
 mod properties;
+mod reach;
 mod refusals;
 
 fn policy(text: &str) -> Policy {
@@ -104,6 +105,14 @@ fn what_is_allowed_is_described_in_every_detail() {
     assert!(allowed.merge_stderr());
     assert_eq!(allowed.limits(), Limits::default());
     assert_eq!(allowed.network(), Network::None);
+    let confinement = Confinement {
+        network: Network::None,
+        children: Children::None,
+        read: Vec::new(),
+        write: vec![".".to_owned()],
+        deny: Vec::new(),
+    };
+    assert_eq!(allowed.confinement(), &confinement);
     assert_eq!(allowed.level(), Level::Landlock);
     assert_eq!(rule_ids(&allowed), ["log", "log-three"]);
     assert_eq!(allowed.policy(), policy.digest());

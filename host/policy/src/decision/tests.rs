@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::*;
-use crate::{KernelLimits, RuleId, Script};
+use crate::{Children, KernelLimits, RuleId, Script};
 
 fn allowed() -> Allowed {
     Allowed {
@@ -13,7 +13,13 @@ fn allowed() -> Allowed {
         env: vec![("A".to_owned(), "1".to_owned())],
         merge_stderr: false,
         limits: Limits { wall: Duration::from_secs(30), kernel: Some(KernelLimits::DEFAULT), output_bytes: 1000 },
-        network: Network::None,
+        confinement: Confinement {
+            network: Network::None,
+            children: Children::Listed(vec!["sh".to_owned(), "/opt/bin".to_owned()]),
+            read: vec!["/opt".to_owned()],
+            write: vec![".".to_owned(), "/tmp/cache".to_owned()],
+            deny: vec![".git/hooks".to_owned()],
+        },
         level: Level::Full,
         rules: vec![RuleId::new("status").unwrap()],
         policy: "00ff".to_owned(),
@@ -60,7 +66,18 @@ const CHANGES: &[fn(&mut Allowed)] = &[
     |allowed| kernel(allowed).processes += 1,
     |allowed| kernel(allowed).file_size_bytes += 1,
     |allowed| kernel(allowed).open_files += 1,
-    |allowed| allowed.network = Network::Host,
+    |allowed| allowed.confinement.network = Network::Host,
+    |allowed| allowed.confinement.children = Children::None,
+    |allowed| allowed.confinement.children = Children::Any,
+    |allowed| allowed.confinement.children = Children::Listed(vec!["any".to_owned()]),
+    |allowed| allowed.confinement.children = Children::Listed(vec!["sh".to_owned()]),
+    |allowed| allowed.confinement.read.clear(),
+    |allowed| allowed.confinement.read.push("/srv".to_owned()),
+    |allowed| allowed.confinement.write.clear(),
+    |allowed| allowed.confinement.write = vec![".".to_owned()],
+    |allowed| allowed.confinement.write = vec!["src".to_owned(), "/tmp/cache".to_owned()],
+    |allowed| allowed.confinement.deny.clear(),
+    |allowed| allowed.confinement.deny.push(".env".to_owned()),
     |allowed| allowed.level = Level::Landlock,
     |allowed| allowed.rules.push(RuleId::new("other").unwrap()),
     |allowed| allowed.rules = vec![RuleId::new("other").unwrap()],
@@ -77,7 +94,7 @@ fn the_digest_changes_with_every_field() {
         env: _,
         merge_stderr: _,
         limits: Limits { wall: _, kernel, output_bytes: _ },
-        network: _,
+        confinement: Confinement { network: _, children: _, read: _, write: _, deny: _ },
         level: _,
         rules: _,
         policy: _,
@@ -100,7 +117,7 @@ fn the_digest_is_the_same_for_equal_values() {
 #[test]
 fn the_digest_is_that_of_a_documented_text() {
     let text = r#"portcullis decision 1
-{"program":"git","identity":{"path":"/usr/bin/git","device":1,"inode":2},"arguments":["status","-s"],"cwd":"sub","env":[["A","1"]],"merge_stderr":false,"limits":{"wall_ns":30000000000,"cpu_ns":60000000000,"memory_bytes":1073741824,"processes":256,"file_size_bytes":1073741824,"open_files":1024,"output_bytes":1000},"network":"none","level":"full","rules":["status"],"policy":"00ff"}"#;
+{"program":"git","identity":{"path":"/usr/bin/git","device":1,"inode":2},"arguments":["status","-s"],"cwd":"sub","env":[["A","1"]],"merge_stderr":false,"limits":{"wall_ns":30000000000,"cpu_ns":60000000000,"memory_bytes":1073741824,"processes":256,"file_size_bytes":1073741824,"open_files":1024,"output_bytes":1000},"confinement":{"network":"none","children":["sh","/opt/bin"],"read":["/opt"],"write":[".","/tmp/cache"],"deny":[".git/hooks"]},"level":"full","rules":["status"],"policy":"00ff"}"#;
     assert_eq!(allowed().digest(), <[u8; 32]>::from(Sha256::digest(text)));
 }
 

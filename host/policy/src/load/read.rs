@@ -11,9 +11,7 @@ use crate::show::excerpt;
 /// unknown key; who writes one has read about it somewhere, and is told that it is too early.
 const LATER: &[&str] = &[
     "after-double-dash",
-    "children",
     "cpu",
-    "deny",
     "file-size",
     "flags",
     "memory",
@@ -21,10 +19,7 @@ const LATER: &[&str] = &[
     "positionals",
     "processes",
     "profiles",
-    "read",
-    "runs-workspace-code",
     "subcommand",
-    "write",
 ];
 
 /// What serde and the TOML reader say, and what we say. These begin a message, the next end one.

@@ -4,6 +4,7 @@ mod accepted;
 mod examples;
 mod keys;
 mod programs;
+mod reach;
 mod rules;
 mod values;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{decide, git};
 use crate::testing::{effect, pattern, rule_text, words};
-use crate::{ArgumentPattern, Decision, Effect, LimitRequest, Policy, Request};
+use crate::{ArgumentPattern, Decision, Effect, LimitRequest, Policy, Request, paths};
 
 /// A rule without its id: what it fits, what it does, what it narrows.
 #[derive(Debug, Clone)]
@@ -16,25 +16,41 @@ struct Sketch {
     effect: Effect,
     wall: Option<u64>,
     network: bool,
+    write: Option<&'static str>,
 }
 
 fn sketches() -> impl Strategy<Value = Vec<Sketch>> {
-    let one = (pattern(), effect(), prop::option::of(1..30_u64), any::<bool>());
+    let one = (pattern(), effect(), prop::option::of(1..30_u64), any::<bool>(), write());
     prop::collection::vec(one, 1..8).prop_map(|sketches| {
         let numbered = sketches.into_iter().enumerate();
         numbered
-            .map(|(number, (pattern, effect, wall, network))| Sketch { number, pattern, effect, wall, network })
+            .map(|(number, (pattern, effect, wall, network, write))| Sketch {
+                number,
+                pattern,
+                effect,
+                wall,
+                network,
+                write,
+            })
             .collect()
     })
 }
 
+/// What a rule lets commands write; lists that have something in common and others.
+fn write() -> impl Strategy<Value = Option<&'static str>> {
+    prop::option::of(prop::sample::select(&["", "\".\"", "\"a\"", "\"a/b\", \"c\"", "\"c\", \"/x/y\"", "\"/x\""][..]))
+}
+
 fn policy(sketches: &[Sketch]) -> Policy {
-    let mut text = "version = 1\nconfinement.network = \"host\"\n[[program]]\nname = \"git\"\n".to_owned();
-    for Sketch { number, pattern, effect, wall, network } in sketches {
+    let mut text =
+        "version = 1\nconfinement = { network = \"host\", write = [\".\", \"/x\"] }\n[[program]]\nname = \"git\"\n"
+            .to_owned();
+    for Sketch { number, pattern, effect, wall, network, write } in sketches {
         text += &rule_text(*number, pattern, *effect);
         if *effect != Effect::Deny {
             text += &wall.map_or_else(String::new, |wall| format!("limits.wall = \"{wall}s\"\n"));
             text += if *network { "" } else { "network = \"none\"\n" };
+            text += &write.map_or_else(String::new, |write| format!("write = [{write}]\n"));
         }
     }
     Policy::parse("policy.toml", &text).unwrap()
@@ -95,27 +111,27 @@ proptest! {
         let before = decide(&policy(&rules), &request);
         let mut more = rules.clone();
         let fits = extra.fits(&arguments).is_ok();
-        more.push(Sketch { number: rules.len(), pattern: extra, effect: Effect::Deny, wall: None, network: true });
+        more.push(Sketch { number: rules.len(), pattern: extra, effect: Effect::Deny, wall: None, network: true, write: None });
         let after = decide(&policy(&more), &request);
         prop_assert!(strictness(&after) >= strictness(&before));
         prop_assert!(!fits || matches!(after, Decision::Deny(_)));
         if let (Decision::Allow(before), Decision::Allow(after)) = (before, after) {
-            prop_assert_eq!((before.limits(), before.rules()), (after.limits(), after.rules()));
+            prop_assert_eq!((before.limits(), before.rules(), before.confinement()), (after.limits(), after.rules(), after.confinement()));
         }
     }
 
     #[test]
     fn no_further_rule_allows_what_a_rule_denies_or_asks_about(
         rules in sketches(),
-        extra in (pattern(), effect(), prop::option::of(1..30_u64), any::<bool>()),
+        extra in (pattern(), effect(), prop::option::of(1..30_u64), any::<bool>(), write()),
         arguments in words(),
     ) {
         let request = request(&arguments, false, None);
         let fitting = rules.iter().filter(|rule| rule.pattern.fits(&arguments).is_ok());
         let strictest = fitting.map(|rule| rule.effect).max();
-        let (pattern, effect, wall, network) = extra;
+        let (pattern, effect, wall, network, write) = extra;
         let mut more = rules.clone();
-        more.push(Sketch { number: rules.len(), pattern, effect, wall, network });
+        more.push(Sketch { number: rules.len(), pattern, effect, wall, network, write });
         match (strictest, decide(&policy(&more), &request)) {
             (Some(Effect::Deny), decision) => prop_assert!(matches!(decision, Decision::Deny(_))),
             (Some(Effect::Ask), decision) => prop_assert!(!matches!(decision, Decision::Allow(_))),
@@ -127,19 +143,21 @@ proptest! {
     #[test]
     fn what_is_allowed_gets_no_more_from_a_further_rule(
         rules in sketches(),
-        extra in (pattern(), prop::option::of(1..30_u64), any::<bool>()),
+        extra in (pattern(), prop::option::of(1..30_u64), any::<bool>(), write()),
         arguments in words(),
         network in any::<bool>(),
     ) {
         let request = request(&arguments, network, None);
-        let (pattern, wall, rule_network) = extra;
+        let (pattern, wall, rule_network, write) = extra;
         let mut more = rules.clone();
-        more.push(Sketch { number: rules.len(), pattern, effect: Effect::Allow, wall, network: rule_network });
+        more.push(Sketch { number: rules.len(), pattern, effect: Effect::Allow, wall, network: rule_network, write });
         if let (Decision::Allow(before), Decision::Allow(after)) =
             (decide(&policy(&rules), &request), decide(&policy(&more), &request))
         {
             prop_assert!(after.limits().wall <= before.limits().wall);
             prop_assert!(after.network() <= before.network());
+            let (before, after) = (&before.confinement().write, &after.confinement().write);
+            prop_assert!(after.iter().all(|path| before.iter().any(|outer| paths::is_within(path, outer))));
         }
     }
 

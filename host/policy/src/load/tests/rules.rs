@@ -205,7 +205,7 @@ decision = "deny"
 why = "w"
 limits.wall = "1s"
 "#,
-        r#"error: `push` denies, so `limits`, `network` and `env` would do nothing in it
+        r#"error: `push` denies, so `limits`, `network`, `write` and `env` would do nothing in it
  --> policy.toml:5:6
   |
 5 | id = "push"
