@@ -135,8 +135,9 @@ pub(crate) struct Exec {
     #[command(flatten)]
     pub(crate) gate: Gate,
     /// How to print what the command writes: at once, or at its end as JSON or as one of three other tools would
-    #[arg(long, value_name = "FORMAT", default_value = "passthrough")]
-    pub(crate) format: Format,
+    /// [default: passthrough, and on a terminal a line that says how long a silent command has been running]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
     /// Decide and explain, run nothing, as `check` does
     #[arg(long)]
     pub(crate) dry_run: bool,

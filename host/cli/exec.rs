@@ -1,10 +1,14 @@
 //! `portcullis exec`: one native command through the gate.
 
+use std::convert::Infallible;
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_gate::{Caller, Done, EndReason, ExecError, Input, Request, Session, Status, Stderr, Stdin, Streams};
 use portcullis_policy::{Code, LimitRequest};
+use portcullis_runner::Output;
+use tokio::io::AsyncWrite;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{self, Format};
@@ -15,6 +19,7 @@ use crate::passthrough::Passed;
 use crate::run::text_arguments;
 use crate::signals::cancel_on_signal;
 use crate::state::JournalChoice;
+use crate::status_line::{MakingWay, Place, StatusLine};
 use crate::{check, set_up};
 
 /// The signal that a program dies of when nobody reads what it writes.
@@ -26,9 +31,9 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
     let args::Exec { gate, format, dry_run, request } = arguments;
     if dry_run {
         let json = match format {
-            Format::Passthrough => false,
-            Format::Json => true,
-            Format::T | Format::L | Format::C => {
+            None | Some(Format::Passthrough) => false,
+            Some(Format::Json) => true,
+            Some(Format::T | Format::L | Format::C) => {
                 let message = "--dry-run prints a decision, and `--format` has no other shape for one than `json`";
                 return Err(Failure::message(Code::Usage, message));
             }
@@ -36,14 +41,17 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
         return check::check(&request, &gate, journal, voice, json);
     }
     let mut request = self::request(&request)?;
+    let wants_line = format.is_none() && voice >= Voice::Normal;
+    let format = format.unwrap_or(Format::Passthrough);
     let gate = set_up::gate(&gate, journal, voice)?;
     let runtime = set_up::runtime()?;
     let result = runtime.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_signal(cancel.clone())?;
         let session = gate.session(Caller::cli())?;
-        let (streams, passed) = streams(&mut request, format);
-        let ended = run_until(&cancel, &session, request, streams).await;
+        let line = if wants_line { StatusLine::for_terminal(&request.program) } else { None };
+        let (streams, passed) = streams(&mut request, format, line.as_ref());
+        let ended = run_until(&cancel, &session, request, streams, line.as_deref()).await;
         session.close(if cancel.is_cancelled() { EndReason::Cancelled } else { EndReason::Closed })?;
         gate.shut_down().await;
         let code = finish(ended, format, voice)?;
@@ -76,19 +84,40 @@ pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
 }
 
 /// Standard input is forwarded unless it is a terminal; output is passed on as it comes where the format says so.
-fn streams(request: &mut Request, format: Format) -> (Streams, Vec<Passed>) {
+fn streams(request: &mut Request, format: Format, line: Option<&Arc<StatusLine>>) -> (Streams, Vec<Passed>) {
     let (mut streams, mut passed) = (Streams::default(), Vec::new());
     if !io::stdin().is_terminal() {
         request.stdin = Stdin::Stream;
         streams.input = Input::Reader(Box::new(tokio::io::stdin()));
     }
     if format == Format::Passthrough {
-        let (stdout, stdout_passed) = Passed::to("output", tokio::io::stdout());
-        let (stderr, stderr_passed) = Passed::to("error", tokio::io::stderr());
+        let (stdout, stdout_passed) =
+            Passed::to("output", making_way(tokio::io::stdout(), Place::of(&io::stdout()), line));
+        let (stderr, stderr_passed) =
+            Passed::to("error", making_way(tokio::io::stderr(), Place::of(&io::stderr()), line));
         (streams.stdout, streams.stderr) = (Some(stdout), Some(stderr));
         passed.extend([stdout_passed, stderr_passed]);
     }
     (streams, passed)
+}
+
+/// One of our own streams; where there is a status line, one that the line makes way for.
+fn making_way(
+    stream: impl AsyncWrite + Send + Unpin + 'static,
+    place: Place,
+    line: Option<&Arc<StatusLine>>,
+) -> Output {
+    match line {
+        Some(line) => Box::new(MakingWay::new(stream, Arc::clone(line), place)),
+        None => Box::new(stream),
+    }
+}
+
+async fn keep(line: Option<&StatusLine>) -> Infallible {
+    match line {
+        Some(line) => line.keep().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn run_until(
@@ -96,12 +125,22 @@ async fn run_until(
     session: &Session,
     request: Request,
     streams: Streams,
+    line: Option<&StatusLine>,
 ) -> Result<Done, ExecError> {
     let running = session.exec_with(request, streams);
     tokio::pin!(running);
-    tokio::select! {
-        ended = &mut running => ended,
-        () = cancel.cancelled() => {
+    let ended = tokio::select! {
+        ended = &mut running => Some(ended),
+        () = cancel.cancelled() => None,
+        never = keep(line) => match never {},
+    };
+    // Before the last words, and before a second signal ends us at once.
+    if let Some(line) = line {
+        line.erase().await;
+    }
+    match ended {
+        Some(ended) => ended,
+        None => {
             session.cancel();
             running.await
         }
