@@ -50,11 +50,12 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
         cancel_on_signal(cancel.clone())?;
         let session = gate.session(Caller::cli())?;
         let line = if wants_line { StatusLine::for_terminal(&request.program) } else { None };
+        let asked = request.limits;
         let (streams, passed) = streams(&mut request, format, line.as_ref());
         let ended = run_until(&cancel, &session, request, streams, line.as_deref()).await;
         session.close(if cancel.is_cancelled() { EndReason::Cancelled } else { EndReason::Closed })?;
         gate.shut_down().await;
-        let code = finish(ended, format, voice)?;
+        let code = finish(ended, asked, format, voice)?;
         passed.iter().try_for_each(Passed::check)?;
         Ok(code)
     });
@@ -67,7 +68,8 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
 
 /// The request that a command line makes.
 pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
-    let args::Request { cwd, env, timeout, output, network, merge_stderr, reason, argv } = arguments;
+    let args::Request { cwd, env, timeout, cpu, memory, processes, output, network, merge_stderr, reason, argv } =
+        arguments;
     let mut argv = text_arguments(argv)?.into_iter();
     Ok(Request {
         program: argv.next().unwrap_or_default(),
@@ -75,7 +77,13 @@ pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
         cwd: cwd.clone(),
         env: env.clone(),
         stdin: Stdin::Empty,
-        limits: LimitRequest { wall: *timeout, output_bytes: *output, ..LimitRequest::default() },
+        limits: LimitRequest {
+            wall: *timeout,
+            cpu: *cpu,
+            output_bytes: *output,
+            memory_bytes: *memory,
+            processes: *processes,
+        },
         network: *network,
         stderr: if *merge_stderr { Stderr::Merged } else { Stderr::Separate },
         reason: reason.clone(),
@@ -131,7 +139,10 @@ async fn run_until(
     tokio::pin!(running);
     let ended = tokio::select! {
         ended = &mut running => Some(ended),
-        () = cancel.cancelled() => None,
+        () = cancel.cancelled() => {
+            session.cancel();
+            None
+        }
         never = keep(line) => match never {},
     };
     // Before the last words, and before a second signal ends us at once.
@@ -140,18 +151,15 @@ async fn run_until(
     }
     match ended {
         Some(ended) => ended,
-        None => {
-            session.cancel();
-            running.await
-        }
+        None => running.await,
     }
 }
 
-fn finish(ended: Result<Done, ExecError>, format: Format, voice: Voice) -> Result<u8, Failure> {
+fn finish(ended: Result<Done, ExecError>, asked: LimitRequest, format: Format, voice: Voice) -> Result<u8, Failure> {
     match ended {
         Ok(done) => {
             formats::print(&done, format)?;
-            explain(&done.outcome.status, format, voice);
+            explain(&done.outcome.status, asked, format, voice);
             voice.tell(&format!("call {0}; `portcullis audit show {0}` shows its records", done.audit));
             Ok(exit_code(&done.outcome.status))
         }
@@ -167,7 +175,7 @@ fn finish(ended: Result<Done, ExecError>, format: Format, voice: Voice) -> Resul
 }
 
 /// What an exit code alone does not tell, unless the format does.
-fn explain(status: &Status, format: Format, voice: Voice) {
+fn explain(status: &Status, asked: LimitRequest, format: Format, voice: Voice) {
     match format {
         Format::Passthrough | Format::T | Format::C => {}
         Format::Json | Format::L => return,
@@ -181,18 +189,26 @@ fn explain(status: &Status, format: Format, voice: Voice) {
             "the command was killed: its wall-clock limit ran out; --timeout asks for another, up to the policy's",
         ),
         Status::CpuExceeded => {
-            voice.say("the command was killed: its processor time ran out; `limits.cpu` of the policy gives more");
+            let more = more(asked.cpu, "--cpu", "limits.cpu");
+            voice.say(&format!("the command was killed: its processor time ran out; {more}"));
         }
         Status::MemoryExceeded => {
-            voice.say(
-                "the command was killed: it used more memory than it may; `limits.memory` of the policy gives more",
-            );
+            let more = more(asked.memory_bytes, "--memory", "limits.memory");
+            voice.say(&format!("the command was killed: it used more memory than it may; {more}"));
         }
         Status::FileSizeExceeded => voice.say(
             "the command was killed: it wrote a larger file than it may; `limits.file-size` of the policy gives more",
         ),
         Status::Cancelled => voice.say(&format!("the command was cancelled [{}]", Code::Cancelled)),
         Status::Unknown(problem) => voice.say(&format!("what became of the command is not known: {problem}")),
+    }
+}
+
+/// How to get more than a limit that was asked for, or that the policy has.
+fn more<T>(asked: Option<T>, option: &str, key: &str) -> String {
+    match asked {
+        Some(_) => format!("{option} asks for more, up to the policy's"),
+        None => format!("`{key}` of the policy gives more"),
     }
 }
 
