@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use portcullis_audit::JournalError;
+use portcullis_audit::{JournalError, ParseError};
 use portcullis_policy::{Code, Level, Problem, visible};
 use portcullis_runner::WorkspaceError;
 
@@ -15,6 +15,9 @@ pub enum Broken {
     /// The operating system gives no random numbers, so a session can have no id.
     #[error("the operating system gives no random numbers for the session's id, so nothing may run")]
     Random(#[source] getrandom::Error),
+    /// The digest of the policy or of a program is none, so no record can name what was judged.
+    #[error("a digest that a record needs is none, so nothing may run; report this as a bug of portcullis")]
+    Digest(#[source] ParseError),
 }
 
 /// Why a call has no outcome.
@@ -89,7 +92,7 @@ impl Broken {
     pub fn code(&self) -> Code {
         match self {
             Self::Journal(_) => Code::JournalUnwritable,
-            Self::Random(_) => Code::Internal,
+            Self::Random(_) | Self::Digest(_) => Code::Internal,
         }
     }
 }
