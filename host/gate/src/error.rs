@@ -63,6 +63,19 @@ pub enum BuildError {
         /// Where.
         inside: PathBuf,
     },
+    /// The workspace lies in what commands must never write.
+    #[error(
+        "the workspace `{}` lies in {what} (`{}`), which commands must never be able to change; use a directory elsewhere",
+        visible(workspace), visible(&around.to_string_lossy())
+    )]
+    Within {
+        /// The workspace, resolved.
+        workspace: String,
+        /// What lies around it.
+        what: &'static str,
+        /// Where that is.
+        around: PathBuf,
+    },
     /// A variable that the policy passes on is not Unicode text.
     #[error(
         "the environment variable `{name}` is passed on by the policy and is not Unicode text; unset it or correct it"
@@ -80,7 +93,7 @@ impl BuildError {
         match self {
             Self::Level { .. } => Code::ConfinementLevel,
             Self::Workspace(_) => Code::WorkspaceMissing,
-            Self::Forbidden { .. } => Code::WorkspaceForbidden,
+            Self::Forbidden { .. } | Self::Within { .. } => Code::WorkspaceForbidden,
             Self::Environment { .. } => Code::EnvValue,
         }
     }

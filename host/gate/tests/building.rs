@@ -7,8 +7,9 @@ mod support;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use portcullis_audit::Journal;
-use portcullis_gate::{Broken, BuildError, ExecError, Request};
+use portcullis_audit::{Journal, Options};
+use portcullis_gate::{Broken, BuildError, ExecError, Gate, Request, check_workspace};
+use portcullis_policy::Policy;
 use support::{World, allow, open};
 
 /// Why no gate can be built with this workspace.
@@ -60,6 +61,34 @@ fn a_workspace_that_is_or_contains_what_commands_must_not_write_is_refused() {
         );
         assert_eq!(error.to_string(), expected);
     }
+}
+
+#[test]
+fn a_workspace_that_lies_in_what_commands_must_not_write_is_refused() {
+    let world = World::new();
+    drop(world.builder(""));
+    let journal = fs::canonicalize(world.journal_directory()).unwrap();
+    let below = journal.join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    let link = world.path().join("link");
+    symlink(&below, &link).unwrap();
+    // The journal is judged by what it is, not by how it is called.
+    let policy = || Policy::parse("policy.toml", "version = 1\nconfinement.level = \"none\"").unwrap();
+    for workspace in [&below, &link] {
+        let opened = Journal::open(&world.path().join("workspace/../journal"), Options::default()).unwrap();
+        let error = Gate::builder(policy(), opened).workspace(workspace).build().unwrap_err();
+        assert_eq!(error.code().as_str(), "shell.workspace.forbidden", "{error}");
+        let expected = format!(
+            "the workspace `{}` lies in the journal (`{}`), which commands must never be able to change; use a directory \
+             elsewhere",
+            below.display(),
+            journal.display()
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(check_workspace(workspace, [("the journal", journal.clone())]).unwrap_err().to_string(), expected);
+    }
+    let error = world.builder("").protect("the state", world.path()).build().unwrap_err();
+    assert!(error.to_string().contains("lies in the state"), "{error}");
 }
 
 #[test]
@@ -129,5 +158,5 @@ fn two_gates_may_share_a_journal() {
     let directory = one.journal().dir().to_owned();
     drop((one, two));
     assert_eq!(world.kinds(), ["segment", "session-start", "session-end", "session-start", "session-end"]);
-    assert!(Journal::open(&directory, portcullis_audit::Options::default()).is_ok());
+    assert!(Journal::open(&directory, Options::default()).is_ok());
 }
