@@ -18,6 +18,7 @@ mod cli {
     mod places;
     mod policy;
     mod signals;
+    mod status_line;
     mod streams;
     mod terminal;
     mod trust;

@@ -1,10 +1,14 @@
 //! The command line: one definition for parsing, `--help`, completions and the manual.
 
+mod values;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use portcullis_audit::{Durability, Head};
+
+use values::{bytes, durability, time, variable};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -135,8 +139,9 @@ pub(crate) struct Exec {
     #[command(flatten)]
     pub(crate) gate: Gate,
     /// How to print what the command writes: at once, or at its end as JSON or as one of three other tools would
-    #[arg(long, value_name = "FORMAT", default_value = "passthrough")]
-    pub(crate) format: Format,
+    /// [default: passthrough, and on a terminal a line that says how long a silent command has been running]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
     /// Decide and explain, run nothing, as `check` does
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -167,6 +172,15 @@ pub(crate) struct Request {
     /// Wall-clock limit, at most the policy's, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Duration>,
+    /// Limit on processor time of the whole process tree, at most the policy's, such as 10s
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) cpu: Option<Duration>,
+    /// Limit on memory of the whole process tree, at most the policy's, such as 512MiB
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory: Option<u64>,
+    /// Limit on processes and threads alive at once, at most the policy's
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) processes: Option<u32>,
     /// Bytes kept of each stream, at most the policy's, such as 64KiB
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) output: Option<u64>,
@@ -268,27 +282,4 @@ pub(crate) enum Color {
     Always,
     /// Never
     Never,
-}
-
-fn durability(text: &str) -> Result<Durability, String> {
-    match text {
-        "interval" => Ok(Durability::Interval),
-        "record" => Ok(Durability::Record),
-        _ => Err("write `interval` or `record`".to_owned()),
-    }
-}
-
-fn variable(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
-}
-
-fn time(text: &str) -> Result<Duration, String> {
-    let time = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
-    time.ok_or_else(|| "write a span of time such as 500ms, 30s or 5m".to_owned())
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    let bytes = text.parse::<bytesize::ByteSize>().map(|size| size.as_u64());
-    bytes.map_err(|_| "write a number of bytes such as 4096, 64KiB or 1MB".to_owned())
 }

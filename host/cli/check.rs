@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt as _;
 
 use portcullis_gate::{Caller, EndReason, Gate, Verdict};
-use portcullis_policy::{Allowed, Identity, KernelLimits, Level, Limits, Network, Problem, ProblemKind, visible};
+use portcullis_policy::{Allowed, Identity, KernelLimits, Level, Limits, Network, Problem, ProblemKind, span, visible};
 use serde::Serialize;
 
 use crate::args;
@@ -96,9 +96,9 @@ fn explain_allowed(out: &mut dyn Write, gate: &Gate, allowed: &Allowed) -> io::R
     let below = if allowed.cwd().is_empty() { String::new() } else { format!("/{}", allowed.cwd()) };
     row("directory", &visible(&format!("{}{below}", gate.workspace())).to_string())?;
     let Limits { wall, kernel, output_bytes } = allowed.limits();
-    row("limits", &format!("{}, {output_bytes} bytes kept of each stream", output::span(wall)))?;
+    row("limits", &format!("{}, {output_bytes} bytes kept of each stream", span(wall)))?;
     if let Some(KernelLimits { cpu, memory_bytes, processes, file_size_bytes, open_files }) = kernel {
-        let cpu = output::span(cpu);
+        let cpu = span(cpu);
         row("", &format!("{cpu} of processor time, {} of memory, {processes} processes", output::size(memory_bytes)))?;
         row("", &format!("files of {}, {open_files} open at once", output::size(file_size_bytes)))?;
     }

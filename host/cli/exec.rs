@@ -1,10 +1,14 @@
 //! `portcullis exec`: one native command through the gate.
 
+use std::convert::Infallible;
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_gate::{Caller, Done, EndReason, ExecError, Input, Request, Session, Status, Stderr, Stdin, Streams};
 use portcullis_policy::{Code, LimitRequest};
+use portcullis_runner::Output;
+use tokio::io::AsyncWrite;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{self, Format};
@@ -15,6 +19,7 @@ use crate::passthrough::Passed;
 use crate::run::text_arguments;
 use crate::signals::cancel_on_signal;
 use crate::state::JournalChoice;
+use crate::status_line::{MakingWay, Place, StatusLine};
 use crate::{check, set_up};
 
 /// The signal that a program dies of when nobody reads what it writes.
@@ -26,9 +31,9 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
     let args::Exec { gate, format, dry_run, request } = arguments;
     if dry_run {
         let json = match format {
-            Format::Passthrough => false,
-            Format::Json => true,
-            Format::T | Format::L | Format::C => {
+            None | Some(Format::Passthrough) => false,
+            Some(Format::Json) => true,
+            Some(Format::T | Format::L | Format::C) => {
                 let message = "--dry-run prints a decision, and `--format` has no other shape for one than `json`";
                 return Err(Failure::message(Code::Usage, message));
             }
@@ -36,17 +41,21 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
         return check::check(&request, &gate, journal, voice, json);
     }
     let mut request = self::request(&request)?;
+    let wants_line = format.is_none() && voice >= Voice::Normal;
+    let format = format.unwrap_or(Format::Passthrough);
     let gate = set_up::gate(&gate, journal, voice)?;
     let runtime = set_up::runtime()?;
     let result = runtime.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_signal(cancel.clone())?;
         let session = gate.session(Caller::cli())?;
-        let (streams, passed) = streams(&mut request, format);
-        let ended = run_until(&cancel, &session, request, streams).await;
+        let line = if wants_line { StatusLine::for_terminal(&request.program) } else { None };
+        let asked = request.limits;
+        let (streams, passed) = streams(&mut request, format, line.as_ref());
+        let ended = run_until(&cancel, &session, request, streams, line.as_deref()).await;
         session.close(if cancel.is_cancelled() { EndReason::Cancelled } else { EndReason::Closed })?;
         gate.shut_down().await;
-        let code = finish(ended, format, voice)?;
+        let code = finish(ended, asked, format, voice)?;
         passed.iter().try_for_each(Passed::check)?;
         Ok(code)
     });
@@ -59,7 +68,8 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
 
 /// The request that a command line makes.
 pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
-    let args::Request { cwd, env, timeout, output, network, merge_stderr, reason, argv } = arguments;
+    let args::Request { cwd, env, timeout, cpu, memory, processes, output, network, merge_stderr, reason, argv } =
+        arguments;
     let mut argv = text_arguments(argv)?.into_iter();
     Ok(Request {
         program: argv.next().unwrap_or_default(),
@@ -67,7 +77,13 @@ pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
         cwd: cwd.clone(),
         env: env.clone(),
         stdin: Stdin::Empty,
-        limits: LimitRequest { wall: *timeout, output_bytes: *output, ..LimitRequest::default() },
+        limits: LimitRequest {
+            wall: *timeout,
+            cpu: *cpu,
+            output_bytes: *output,
+            memory_bytes: *memory,
+            processes: *processes,
+        },
         network: *network,
         stderr: if *merge_stderr { Stderr::Merged } else { Stderr::Separate },
         reason: reason.clone(),
@@ -76,19 +92,40 @@ pub(crate) fn request(arguments: &args::Request) -> Result<Request, Failure> {
 }
 
 /// Standard input is forwarded unless it is a terminal; output is passed on as it comes where the format says so.
-fn streams(request: &mut Request, format: Format) -> (Streams, Vec<Passed>) {
+fn streams(request: &mut Request, format: Format, line: Option<&Arc<StatusLine>>) -> (Streams, Vec<Passed>) {
     let (mut streams, mut passed) = (Streams::default(), Vec::new());
     if !io::stdin().is_terminal() {
         request.stdin = Stdin::Stream;
         streams.input = Input::Reader(Box::new(tokio::io::stdin()));
     }
     if format == Format::Passthrough {
-        let (stdout, stdout_passed) = Passed::to("output", tokio::io::stdout());
-        let (stderr, stderr_passed) = Passed::to("error", tokio::io::stderr());
+        let (stdout, stdout_passed) =
+            Passed::to("output", making_way(tokio::io::stdout(), Place::of(&io::stdout()), line));
+        let (stderr, stderr_passed) =
+            Passed::to("error", making_way(tokio::io::stderr(), Place::of(&io::stderr()), line));
         (streams.stdout, streams.stderr) = (Some(stdout), Some(stderr));
         passed.extend([stdout_passed, stderr_passed]);
     }
     (streams, passed)
+}
+
+/// One of our own streams; where there is a status line, one that the line makes way for.
+fn making_way(
+    stream: impl AsyncWrite + Send + Unpin + 'static,
+    place: Place,
+    line: Option<&Arc<StatusLine>>,
+) -> Output {
+    match line {
+        Some(line) => Box::new(MakingWay::new(stream, Arc::clone(line), place)),
+        None => Box::new(stream),
+    }
+}
+
+async fn keep(line: Option<&StatusLine>) -> Infallible {
+    match line {
+        Some(line) => line.keep().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn run_until(
@@ -96,23 +133,33 @@ async fn run_until(
     session: &Session,
     request: Request,
     streams: Streams,
+    line: Option<&StatusLine>,
 ) -> Result<Done, ExecError> {
     let running = session.exec_with(request, streams);
     tokio::pin!(running);
-    tokio::select! {
-        ended = &mut running => ended,
+    let ended = tokio::select! {
+        ended = &mut running => Some(ended),
         () = cancel.cancelled() => {
             session.cancel();
-            running.await
+            None
         }
+        never = keep(line) => match never {},
+    };
+    // Before the last words, and before a second signal ends us at once.
+    if let Some(line) = line {
+        line.erase().await;
+    }
+    match ended {
+        Some(ended) => ended,
+        None => running.await,
     }
 }
 
-fn finish(ended: Result<Done, ExecError>, format: Format, voice: Voice) -> Result<u8, Failure> {
+fn finish(ended: Result<Done, ExecError>, asked: LimitRequest, format: Format, voice: Voice) -> Result<u8, Failure> {
     match ended {
         Ok(done) => {
             formats::print(&done, format)?;
-            explain(&done.outcome.status, format, voice);
+            explain(&done.outcome.status, asked, format, voice);
             voice.tell(&format!("call {0}; `portcullis audit show {0}` shows its records", done.audit));
             Ok(exit_code(&done.outcome.status))
         }
@@ -128,7 +175,7 @@ fn finish(ended: Result<Done, ExecError>, format: Format, voice: Voice) -> Resul
 }
 
 /// What an exit code alone does not tell, unless the format does.
-fn explain(status: &Status, format: Format, voice: Voice) {
+fn explain(status: &Status, asked: LimitRequest, format: Format, voice: Voice) {
     match format {
         Format::Passthrough | Format::T | Format::C => {}
         Format::Json | Format::L => return,
@@ -142,18 +189,26 @@ fn explain(status: &Status, format: Format, voice: Voice) {
             "the command was killed: its wall-clock limit ran out; --timeout asks for another, up to the policy's",
         ),
         Status::CpuExceeded => {
-            voice.say("the command was killed: its processor time ran out; `limits.cpu` of the policy gives more");
+            let more = more(asked.cpu, "--cpu", "limits.cpu");
+            voice.say(&format!("the command was killed: its processor time ran out; {more}"));
         }
         Status::MemoryExceeded => {
-            voice.say(
-                "the command was killed: it used more memory than it may; `limits.memory` of the policy gives more",
-            );
+            let more = more(asked.memory_bytes, "--memory", "limits.memory");
+            voice.say(&format!("the command was killed: it used more memory than it may; {more}"));
         }
         Status::FileSizeExceeded => voice.say(
             "the command was killed: it wrote a larger file than it may; `limits.file-size` of the policy gives more",
         ),
         Status::Cancelled => voice.say(&format!("the command was cancelled [{}]", Code::Cancelled)),
         Status::Unknown(problem) => voice.say(&format!("what became of the command is not known: {problem}")),
+    }
+}
+
+/// How to get more than a limit that was asked for, or that the policy has.
+fn more<T>(asked: Option<T>, option: &str, key: &str) -> String {
+    match asked {
+        Some(_) => format!("{option} asks for more, up to the policy's"),
+        None => format!("`{key}` of the policy gives more"),
     }
 }
 

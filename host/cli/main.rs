@@ -19,6 +19,7 @@ mod run;
 mod set_up;
 mod signals;
 mod state;
+mod status_line;
 mod trust;
 
 use std::process::ExitCode;

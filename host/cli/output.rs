@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use portcullis_policy::{Code, visible};
@@ -94,11 +93,6 @@ fn finish(mut out: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<
 /// Writes a row of details: a name, and what it is.
 pub(crate) fn row(out: &mut dyn Write, name: &str, value: &dyn fmt::Display) -> io::Result<()> {
     writeln!(out, "  {DIM}{name:<13}{DIM:#}{value}")
-}
-
-/// A span of time in the words that policies and options are written in: `30s`, `1h 30m`.
-pub(crate) fn span(time: Duration) -> String {
-    jiff::SignedDuration::try_from(time).map_or_else(|_| format!("{time:?}"), |time| format!("{time:#}"))
 }
 
 /// Prints a value as one line of JSON.

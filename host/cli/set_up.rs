@@ -15,15 +15,18 @@ use crate::state::{self, JournalChoice};
 pub(crate) fn gate(arguments: &args::Gate, journal: &JournalChoice, voice: Voice) -> Result<Gate, Failure> {
     let found = policy_source::find(arguments)?;
     voice.tell(&format!("policy {} ({})", found.path.display(), found.policy.digest()));
+    let protected = [
+        ("portcullis's state", state::state_directory()?),
+        ("portcullis's cache", state::cache_directory()?),
+        ("the user's configuration of portcullis", state::config_directory()?),
+    ];
+    // Before the journal is made: a refusal leaves nothing in the workspace.
+    let places = protected.iter().cloned().chain([("the journal", journal.directory()?)]);
+    portcullis_gate::check_workspace(&arguments.workspace, places)?;
     let journal = journal.open()?;
     voice.tell(&format!("journal {}", journal.dir().display()));
-    let gate = Gate::builder(found.policy, journal)
-        .workspace(&arguments.workspace)
-        .protect("portcullis's state", &state::state_directory()?)
-        .protect("portcullis's cache", &state::cache_directory()?)
-        .protect("the user's configuration of portcullis", &state::config_directory()?)
-        .build()?;
-    Ok(gate)
+    let builder = Gate::builder(found.policy, journal).workspace(&arguments.workspace);
+    Ok(protected.iter().fold(builder, |builder, (what, path)| builder.protect(what, path)).build()?)
 }
 
 /// Commands and components wait more than they compute: one thread carries them all.

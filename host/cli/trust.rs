@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use portcullis_policy::{Code, visible};
+use portcullis_policy::{Code, Level, visible};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -58,7 +58,7 @@ pub(crate) fn trust(arguments: &args::Trust) -> Result<u8, Failure> {
         let state = if changed.as_ref() == Some(&digest) { "trusted already" } else { "trusted" };
         writeln!(out, "{state}: {}", visible(&key))?;
         output::row(out, "programs", &if programs.is_empty() { "none".to_owned() } else { programs.join(", ") })?;
-        output::row(out, "confinement", &format_args!("{} or better", policy.level()))?;
+        output::row(out, "confinement", &confinement(policy.level()))?;
         if !own_code.is_empty() {
             let names = own_code.join(", ");
             output::row(
@@ -71,6 +71,15 @@ pub(crate) fn trust(arguments: &args::Trust) -> Result<u8, Failure> {
         writeln!(out, "A change of the file ends the trust.")
     })?;
     Ok(0)
+}
+
+/// What a policy of this level holds commands to.
+fn confinement(level: Level) -> String {
+    match level {
+        Level::None => "none: commands can do what you can, even where they could be confined".to_owned(),
+        Level::Limits | Level::Landlock => format!("{level} or better"),
+        Level::Full => level.to_string(),
+    }
 }
 
 /// Checks that a workspace's own policy is trusted, as it is now.

@@ -8,7 +8,18 @@ use crate::support::{Ended, World, binary, skip};
 
 const EVERYWHERE: [&str; 6] = ["--journal", "--durability", "--color", "-q, --quiet", "-v, --verbose", "-h, --help"];
 const GATE: [&str; 2] = ["--policy", "--workspace"];
-const REQUEST: [&str; 7] = ["--cwd", "--env", "--timeout", "--output", "--network", "--merge-stderr", "--reason"];
+const REQUEST: [&str; 10] = [
+    "--cwd",
+    "--env",
+    "--timeout",
+    "--cpu",
+    "--memory",
+    "--processes",
+    "--output",
+    "--network",
+    "--merge-stderr",
+    "--reason",
+];
 
 /// Every command with its own options.
 fn commands() -> Vec<(&'static [&'static str], Vec<&'static str>)> {
@@ -98,7 +109,7 @@ fn completions_are_scripts_that_their_shells_can_read() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let Ended { code, stdout, stderr } = world.run(["completions", shell]);
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
-        for option in ["merge-stderr", "durability", "dry-run"] {
+        for option in ["merge-stderr", "durability", "dry-run", "processes"] {
             assert!(stdout.contains(option), "{shell} knows nothing of {option}");
         }
         if !["bash", "zsh", "fish"].contains(&shell) {

@@ -12,7 +12,7 @@ fn assert_forbidden(world: &World, workspace: &Path) {
     let mut command = world.command([OsStr::new("exec"), "--workspace".as_ref(), workspace.as_ref(), "true".as_ref()]);
     let ended = ended(&mut command);
     assert_refused(&ended, 125, "shell.workspace.forbidden");
-    assert!(!world.journal().exists() || world.record_types() == ["segment"], "nothing was asked for");
+    assert!(!world.journal().exists(), "nothing was begun");
 }
 
 #[test]
@@ -59,13 +59,53 @@ fn a_workspace_around_a_directory_that_is_not_there_yet_is_refused() {
 fn a_journal_in_the_workspace_is_refused() {
     let world = World::allowing(&["true"]);
     let inside = world.workspace().join("journal");
-    let named = ["--journal", inside.to_str().unwrap(), "exec", "true"];
-    assert_refused(&world.run(named), 125, "shell.workspace.forbidden");
-    assert_refused(&world.run(["exec", "--journal", "relative", "true"]), 125, "shell.workspace.forbidden");
+    let deep = world.workspace().join("not/yet/there");
+    let around = world.path().join("none/../workspace/journal");
+    for journal in [inside.as_path(), &deep, &around, "relative".as_ref(), "./not/yet".as_ref(), ".".as_ref()] {
+        for command in ["exec", "check"] {
+            let named = [command, "--journal", journal.to_str().unwrap(), "true"];
+            assert_refused(&world.run(named), 125, "shell.workspace.forbidden");
+        }
+        assert_eq!(fs::read_dir(world.workspace()).unwrap().count(), 0, "{} left something behind", journal.display());
+    }
+    assert!(!world.path().join("none").exists());
     let link = world.path().join("link");
     symlink(world.workspace(), &link).unwrap();
     let mut command = world.command(["exec", "true"]);
     assert_refused(&ended(command.env("PORTCULLIS_JOURNAL", link.join("journal"))), 125, "shell.workspace.forbidden");
+    assert_eq!(fs::read_dir(world.workspace()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_workspace_in_the_journal_state_cache_or_configuration_is_refused() {
+    let world = World::allowing(&["true"]);
+    let journal = world.path().join("journal");
+    assert_eq!(world.run(["--journal", journal.to_str().unwrap(), "exec", "true"]), printed(""));
+    let home = world.home();
+    let link = world.path().join("link");
+    for (place, named) in [
+        (journal.join("below"), journal),
+        (home.join(".local/state/portcullis/journal/a/b"), world.journal()),
+        (home.join(".local/state/portcullis/project"), world.journal()),
+        (home.join(".cache/portcullis/project"), world.journal()),
+        (home.join(".config/portcullis/project"), world.journal()),
+    ] {
+        fs::create_dir_all(&place).unwrap();
+        symlink(&place, &link).unwrap();
+        for workspace in [&place, &link] {
+            let words = ["--workspace", workspace.to_str().unwrap(), "--journal", named.to_str().unwrap(), "true"];
+            let ended = world.run([&["exec"], &words[..]].concat());
+            assert_refused(&ended, 125, "shell.workspace.forbidden");
+            assert!(ended.stderr.contains(" lies in "), "{}", ended.stderr);
+        }
+        fs::remove_file(&link).unwrap();
+    }
+    // A neighbour with a longer name is another place.
+    let beside = home.join(".cache/portcullis-2");
+    fs::create_dir(&beside).unwrap();
+    let words = ["--workspace", beside.to_str().unwrap(), "--journal", world.path().join("journal").to_str().unwrap()]
+        .map(str::to_owned);
+    assert_eq!(world.run([&["exec".to_owned()], &words[..], &["true".to_owned()]].concat()), printed(""));
 }
 
 #[test]

@@ -75,7 +75,8 @@ fn trusting_shows_what_is_trusted() {
     let digest = Command::new("sha256sum").arg(own(&world)).output().unwrap().stdout;
     let digest = String::from_utf8(digest).unwrap()[..64].to_owned();
     let details = format!(
-        "{}\n  programs     sort, true\n  confinement  none or better\n  SHA-256      {digest}\n\
+        "{}\n  programs     sort, true\n  confinement  none: commands can do what you can, even where they could be \
+         confined\n  SHA-256      {digest}\n\
          A change of the file ends the trust.\n",
         real(&own(&world))
     );
@@ -96,6 +97,21 @@ fn trusting_names_the_programs_that_run_code_of_the_workspace() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     let row = "\n  own code     sort, true: what lies in the workspace runs, by the policy's word\n";
     assert!(stdout.contains(row), "{stdout}");
+}
+
+#[test]
+fn only_a_level_above_none_is_a_least_one() {
+    let world = untrusted();
+    for (level, told) in [
+        ("none", "none: commands can do what you can, even where they could be confined"),
+        ("limits", "limits or better"),
+        ("landlock", "landlock or better"),
+        ("full", "full"),
+    ] {
+        fs::write(own(&world), format!("version = 1\nconfinement.level = \"{level}\"\n")).unwrap();
+        let Ended { stdout, .. } = trust(&world);
+        assert!(stdout.contains(&format!("\n  confinement  {told}\n")), "{stdout}");
+    }
 }
 
 #[test]

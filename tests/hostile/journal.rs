@@ -88,5 +88,5 @@ fn a_command_whose_outcome_can_not_be_recorded_traps_its_component() {
     assert!(world.workspace().join("as-known").exists());
     let verified = world.run(["audit", "verify"]);
     assert_eq!(verified.code, Some(0));
-    assert!(verified.stdout.contains("1 commands without an outcome"), "{}", verified.stdout);
+    assert!(verified.stdout.contains("; 1 command without an outcome"), "{}", verified.stdout);
 }

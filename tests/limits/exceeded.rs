@@ -89,6 +89,55 @@ fn processes_and_descriptors_are_refused_to_the_command() {
 }
 
 #[test]
+fn a_request_asks_for_less_than_the_policy_gives() {
+    let world = World::limited(&["sh"], "cpu = \"60s\", memory = \"64MiB\", processes = 20");
+    let asked = ["--cpu", "300ms", "--memory", "32MiB", "--processes", "5"];
+    let checked = json(&world.run([&["check", "--json"], &asked[..], &["sh"]].concat()));
+    let limits = &checked["allowed"]["limits"];
+    assert_eq!([&limits["cpu_ns"], &limits["memory_bytes"], &limits["processes"]], [300_000_000, 32 << 20, 5]);
+    let ended = world.exec(&[&asked[..], &["sh", "-c", SPIN]].concat());
+    assert_eq!(ended, killed(124, "its processor time ran out; --cpu asks for more, up to the policy's"));
+    let intent = world.records().into_iter().find(|record| record["type"] == "intent").unwrap();
+    assert_eq!(intent["limits"]["cpu_ns"], 300_000_000);
+    assert_eq!(intent["limits"]["memory_bytes"], 32 << 20);
+    assert_eq!(intent["limits"]["processes"], 5);
+    // As much as the policy gives may be asked for.
+    assert_eq!(world.exec(&["--cpu", "60s", "--memory", "64MiB", "--processes", "20", "sh", "-c", ":"]).code, Some(0));
+}
+
+#[test]
+fn memory_that_was_asked_for_is_all_there_is() {
+    let world = World::limited(&["tail"], "wall = \"60s\", memory = \"512MiB\"");
+    let ended = world.exec(&["--memory", "32MiB", "tail", "/dev/zero"]);
+    if holds("memory-of-tree") {
+        let message = "it used more memory than it may; --memory asks for more, up to the policy's";
+        assert_eq!(ended, killed(137, message));
+    } else {
+        skip("the memory of a tree: this user may make no cgroup");
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), "tail: memory exhausted\n"));
+    }
+}
+
+#[test]
+fn more_than_the_policy_gives_and_nothing_at_all_are_refused() {
+    let world = World::limited(&["true"], "cpu = \"10s\", memory = \"64MiB\", processes = 20");
+    let wrong = ["--cpu=11s", "--cpu=0s", "--memory=65MiB", "--memory=0", "--processes=21", "--processes=0"];
+    for option in wrong {
+        for command in ["exec", "check"] {
+            let Ended { code, stdout, stderr } = world.run([command, option, "true"]);
+            assert_eq!(code, Some(126), "{option}: {stderr}");
+            assert!((stdout + &stderr).contains("shell.limit.policy"), "{option}: {stderr}");
+        }
+    }
+    let world = World::allowing(&["true"]);
+    for option in ["--cpu=1s", "--memory=64MiB", "--processes=5"] {
+        let Ended { code, stderr, .. } = world.exec(&[option, "true"]);
+        assert_eq!(code, Some(125), "{option}: {stderr}");
+        assert!(stderr.ends_with("[shell.limit.unsupported]\n"), "{option}: {stderr}");
+    }
+}
+
+#[test]
 fn the_journal_tells_which_limit_was_exceeded() {
     let world = World::limited(&["sh"], "wall = \"60s\", cpu = \"300ms\"");
     world.exec(&["sh", "-c", SPIN]);

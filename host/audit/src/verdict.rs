@@ -185,31 +185,29 @@ impl fmt::Display for Verdict {
         match self {
             Self::Intact { records, head, anchor, open_sessions, unfinished, torn_tails } => {
                 let head = Head { records: *records, hash: *head };
-                write!(f, "intact: {records} records, head {head}")?;
+                write!(f, "intact: {}, head {head}", counted(*records, "record"))?;
                 if *open_sessions > 0 {
-                    write!(f, "; {open_sessions} sessions without an end (running, or cut off)")?;
+                    write!(f, "; {} without an end (running, or cut off)", counted(*open_sessions, "session"))?;
                 }
                 if let Some(first) = unfinished.first() {
-                    let count = unfinished.len();
-                    write!(
-                        f,
-                        "; {count} commands without an outcome (running, or started and unknown), first {first}"
-                    )?;
+                    let commands = counted(unfinished.len() as u64, "command");
+                    write!(f, "; {commands} without an outcome (running, or started and unknown), first {first}")?;
                 }
                 if *torn_tails > 0 {
-                    write!(f, "; {torn_tails} records torn by crashes and repaired")?;
+                    write!(f, "; {} torn by crashes and repaired", counted(*torn_tails, "record"))?;
                 }
                 match anchor {
                     Anchor::Unanchored => f.write_str(
                         "; UNANCHORED: a cut or rewritten end can't be seen; hold this head elsewhere, and verify against it",
                     ),
                     Anchor::Held(held) => {
-                        write!(f, "; anchored up to the head held, of {} records; hold the new one from now on", held.records)
+                        let held = counted(held.records, "record");
+                        write!(f, "; anchored up to the head held, of {held}; hold the new one from now on")
                     }
                 }
             }
             Self::TornTail { after_seq, bytes } => {
-                write!(f, "torn: {bytes} bytes of an unfinished record ")?;
+                write!(f, "torn: {} of an unfinished record ", counted(*bytes, "byte"))?;
                 match after_seq {
                     Some(seq) => write!(f, "after record {seq}")?,
                     None => f.write_str("and no whole one")?,
@@ -220,6 +218,9 @@ impl fmt::Display for Verdict {
                 write!(f, "edited: record {seq} (line {line}), or the link to it in the next line, was changed; {KEEP}")
             }
             Self::Missing { from, to } => {
+                if from == to {
+                    return write!(f, "missing: record {from} is not there; {KEEP}");
+                }
                 write!(f, "missing: records {from} to {to} are not there; {KEEP}")
             }
             Self::Reordered { line, expected, found } => {
@@ -244,9 +245,10 @@ impl fmt::Display for Verdict {
             }
             Self::Empty => f.write_str("empty: there is no record; check the path, or find out what deleted them"),
             Self::Shorter { records, expected, torn_bytes } => {
-                write!(f, "shorter: {records} records, and the head held has {expected}; ")?;
+                write!(f, "shorter: {}, and the head held has {expected}; ", counted(*records, "record"))?;
                 if *torn_bytes > 0 {
-                    write!(f, "{torn_bytes} bytes of an unfinished one follow; ")?;
+                    let follow = if *torn_bytes == 1 { "follows" } else { "follow" };
+                    write!(f, "{} of an unfinished one {follow}; ", counted(*torn_bytes, "byte"))?;
                 }
                 write!(f, "the end was cut off (or lost with the power); {KEEP}")
             }
@@ -262,6 +264,11 @@ impl fmt::Display for Verdict {
             }
         }
     }
+}
+
+/// `1 record`, `2 records`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// An error with its causes.

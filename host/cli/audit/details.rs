@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use portcullis_audit::{EndReason, Entry, Intent, Outcome, Problem, Record, Request, Stdin, Stored, Stream};
-use portcullis_policy::visible;
+use portcullis_policy::{span, visible};
 
 use super::table::{duration, ended, word};
 use super::wanted::{Wanted, not_there};
@@ -166,7 +166,8 @@ impl Rows<'_> {
             self.row("rule", &visible(rule))?;
         }
         if let Some(at) = at {
-            self.row("argument", at)?;
+            // People count from one, as the message does.
+            self.row("argument", &(u64::from(*at) + 1))?;
         }
         self.row("why", &visible(message))
     }
@@ -190,7 +191,7 @@ impl Rows<'_> {
             "limits",
             &format_args!(
                 "{}, {} bytes kept of each stream",
-                output::span(Duration::from_nanos(limits.wall_ns)),
+                span(Duration::from_nanos(limits.wall_ns)),
                 limits.output_bytes
             ),
         )?;

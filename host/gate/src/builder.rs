@@ -9,6 +9,7 @@ use portcullis_policy::Policy;
 use portcullis_runner::{Programs, Workspace, available_level};
 use tokio_util::task::TaskTracker;
 
+use crate::places::{refuse_protected, refuse_writes};
 use crate::{Broken, BuildError, Caller, Session, SessionOptions};
 
 /// Decides, records and runs. Cheap to clone; all clones are one gate.
@@ -92,9 +93,10 @@ impl GateBuilder {
         self
     }
 
-    /// Names something that commands must never be able to change; a workspace that contains it is refused.
+    /// Names something that commands must never be able to change; a workspace that is it, contains it or lies in it is
+    /// refused.
     ///
-    /// The journal, the home directory and `/` are always protected.
+    /// The journal is always protected so. The home directory and `/` are, too, and a workspace may lie in them.
     pub fn protect(mut self, what: &'static str, path: &Path) -> Self {
         self.protected.push((what, path.to_owned()));
         self
@@ -111,46 +113,15 @@ impl GateBuilder {
             return Err(BuildError::Level { wanted: policy.level(), available, policy: policy.name().to_owned() });
         }
         let workspace = Workspace::open(&workspace)?;
-        protected.push(("the root directory", PathBuf::from("/")));
-        protected.extend(std::env::home_dir().map(|home| ("the home directory", home)));
         protected.push(("the journal", journal.dir().to_owned()));
-        refuse_protected(&workspace, &policy, protected)?;
+        refuse_protected(&workspace, protected.clone())?;
+        refuse_writes(&policy, protected)?;
         let programs = Programs::resolve(&policy, &workspace);
         let host_environment = host_environment(&policy)?;
         let in_flight = TaskTracker::new();
         let shared = Shared { policy, programs, workspace, journal, host_environment, in_flight };
         Ok(Gate { shared: Arc::new(shared) })
     }
-}
-
-/// Refuses a workspace, or another place that commands may write, which contains what they must not.
-fn refuse_protected(
-    workspace: &Workspace,
-    policy: &Policy,
-    protected: Vec<(&'static str, PathBuf)>,
-) -> Result<(), BuildError> {
-    let writes: Vec<_> = policy.absolute_writes().map(|path| (path, resolved(Path::new(path)))).collect();
-    for (what, path) in protected {
-        let inside = resolved(&path);
-        if inside.starts_with(workspace.path()) {
-            return Err(BuildError::Forbidden { workspace: workspace.path().to_owned(), what, inside });
-        }
-        if let Some((path, _)) = writes.iter().find(|(_, place)| inside.starts_with(place)) {
-            let (path, policy) = ((*path).to_owned(), policy.name().to_owned());
-            return Err(BuildError::ForbiddenWrite { path, what, inside, policy });
-        }
-    }
-    Ok(())
-}
-
-/// Where a path leads. What does not exist yet is judged by where it would be: its nearest ancestor that exists.
-fn resolved(path: &Path) -> PathBuf {
-    let found = path.ancestors().find_map(|ancestor| {
-        let rest = path.strip_prefix(ancestor).ok()?;
-        // Component by component: joining an empty rest would add a slash.
-        std::fs::canonicalize(ancestor).ok().map(|ancestor| ancestor.components().chain(rest.components()).collect())
-    });
-    found.unwrap_or_else(|| path.to_owned())
 }
 
 fn host_environment(policy: &Policy) -> Result<BTreeMap<String, String>, BuildError> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use portcullis_audit::JournalError;
+use portcullis_audit::{JournalError, ParseError};
 use portcullis_policy::{Code, Level, Problem, visible};
 use portcullis_runner::WorkspaceError;
 
@@ -15,6 +15,9 @@ pub enum Broken {
     /// The operating system gives no random numbers, so a session can have no id.
     #[error("the operating system gives no random numbers for the session's id, so nothing may run")]
     Random(#[source] getrandom::Error),
+    /// The digest of the policy or of a program is none, so no record can name what was judged.
+    #[error("a digest that a record needs is none, so nothing may run; report this as a bug of portcullis")]
+    Digest(#[source] ParseError),
 }
 
 /// Why a call has no outcome.
@@ -62,19 +65,32 @@ pub enum BuildError {
     },
     /// The policy lets commands write what they must never write.
     #[error(
-        "the policy lets commands write `{}`, which is or contains {what} (`{}`), which commands must never be able to \
-         change; name a directory further down under `confinement.write` in {policy}",
-        visible(path), visible(&inside.to_string_lossy())
+        "the policy lets commands write `{}`, which is, contains or lies in {what} (`{}`), which commands must never be able \
+         to change; name another directory under `confinement.write` in {policy}",
+        visible(path), visible(&place.to_string_lossy())
     )]
     ForbiddenWrite {
         /// What may be written, as the policy names it.
         path: String,
-        /// What lies inside.
+        /// What must never be changed.
         what: &'static str,
-        /// Where.
-        inside: PathBuf,
+        /// Where that is.
+        place: PathBuf,
         /// How the policy's file is called.
         policy: String,
+    },
+    /// The workspace lies in what commands must never write.
+    #[error(
+        "the workspace `{}` lies in {what} (`{}`), which commands must never be able to change; use a directory elsewhere",
+        visible(workspace), visible(&around.to_string_lossy())
+    )]
+    Within {
+        /// The workspace, resolved.
+        workspace: String,
+        /// What lies around it.
+        what: &'static str,
+        /// Where that is.
+        around: PathBuf,
     },
     /// A variable that the policy passes on is not Unicode text.
     #[error(
@@ -93,7 +109,7 @@ impl BuildError {
         match self {
             Self::Level { .. } => Code::ConfinementLevel,
             Self::Workspace(_) => Code::WorkspaceMissing,
-            Self::Forbidden { .. } | Self::ForbiddenWrite { .. } => Code::WorkspaceForbidden,
+            Self::Forbidden { .. } | Self::ForbiddenWrite { .. } | Self::Within { .. } => Code::WorkspaceForbidden,
             Self::Environment { .. } => Code::EnvValue,
         }
     }
@@ -105,7 +121,7 @@ impl Broken {
     pub fn code(&self) -> Code {
         match self {
             Self::Journal(_) => Code::JournalUnwritable,
-            Self::Random(_) => Code::Internal,
+            Self::Random(_) | Self::Digest(_) => Code::Internal,
         }
     }
 }

@@ -41,6 +41,7 @@ mod builder;
 mod caller;
 mod error;
 mod pipeline;
+mod places;
 mod records;
 mod session;
 
@@ -48,6 +49,7 @@ pub use builder::{Gate, GateBuilder};
 pub use caller::Caller;
 pub use error::{Broken, BuildError, ExecError};
 pub use pipeline::{Done, Verdict};
+pub use places::check_workspace;
 pub use session::{Session, SessionOptions};
 
 pub use portcullis_audit::{CallId, EndReason, SessionId};

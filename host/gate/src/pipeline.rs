@@ -70,7 +70,7 @@ impl Session {
             Err(problem) => return Err(refuse(&request, problem)),
         };
         let intent =
-            records::intent(call, records::request(&request), &approved, level_for(approved.allowed().level()));
+            records::intent(call, records::request(&request), &approved, level_for(approved.allowed().level()))?;
         let receipt = self.ledger.append_intent(&intent, approved.digest())?;
         if let Stdin::Bytes(bytes) = std::mem::take(&mut request.stdin) {
             streams.input = Input::Bytes(bytes);

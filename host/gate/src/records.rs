@@ -7,9 +7,11 @@ use portcullis_audit::{CallId, Hash};
 use portcullis_policy::{Allowed, Network, Problem, ProblemKind, Request, Stderr, Stdin};
 use portcullis_runner::{Approved, Captured, Enforcement, Outcome, Status, Usage};
 
-/// A digest that another crate gives as hex; the zero hash, which nothing has, where it is none.
-pub(crate) fn hash(hex: &str) -> Hash {
-    hex.parse().unwrap_or(Hash::GENESIS)
+use crate::Broken;
+
+/// A digest that another crate gives as hex. Were it none, no record may claim that it was another.
+pub(crate) fn hash(hex: &str) -> Result<Hash, Broken> {
+    hex.parse().map_err(Broken::Digest)
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
@@ -64,11 +66,11 @@ pub(crate) fn intent(
     request: audit::Request,
     approved: &Approved,
     reached: portcullis_runner::Level,
-) -> audit::Intent {
+) -> Result<audit::Intent, Broken> {
     let allowed: &Allowed = approved.allowed();
     let identity = allowed.identity();
     let limits = allowed.limits();
-    audit::Intent {
+    let intent = audit::Intent {
         call,
         request,
         decision: Hash::from(approved.digest()),
@@ -78,7 +80,7 @@ pub(crate) fn intent(
             path: identity.path.clone(),
             device: identity.device,
             inode: identity.inode,
-            sha256: approved.program_sha256().map(hash),
+            sha256: approved.program_sha256().map(hash).transpose()?,
             script: identity.script.as_ref().map(|script| audit::Script {
                 path: script.path.clone(),
                 device: script.device,
@@ -99,8 +101,8 @@ pub(crate) fn intent(
         },
         network: allowed.network() == Network::Host,
         level: reached.as_str().to_owned(),
-    }
-    .bounded()
+    };
+    Ok(intent.bounded())
 }
 
 pub(crate) fn outcome(call: CallId, outcome: &Outcome) -> audit::Outcome {
@@ -151,5 +153,23 @@ fn usage(usage: Usage) -> audit::Usage {
         system_ns: nanoseconds(system),
         peak_memory_bytes,
         leftover_processes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_digest_breaks_the_gate_and_is_not_recorded_as_another() {
+        let hash_of_nothing = Hash::of(b"");
+        assert_eq!(hash(&hash_of_nothing.to_string()).unwrap(), hash_of_nothing);
+        for hex in
+            ["", "0", &hash_of_nothing.to_string().to_uppercase(), &format!("{hash_of_nothing}0"), &"g".repeat(64)]
+        {
+            let error = hash(hex).unwrap_err();
+            assert_eq!(error.code().as_str(), "shell.internal", "{hex}");
+            assert!(matches!(error, Broken::Digest(_)), "{hex}");
+        }
     }
 }

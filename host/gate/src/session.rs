@@ -74,7 +74,7 @@ impl Session {
         ledger.append(&Record::SessionStart(audit::SessionStart {
             session: id,
             caller: caller.0,
-            policy: records::hash(shared.policy.digest()),
+            policy: records::hash(shared.policy.digest())?,
             workspace: shared.workspace.path().to_owned(),
             pid: std::process::id(),
         }))?;

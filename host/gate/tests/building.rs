@@ -7,8 +7,9 @@ mod support;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use portcullis_audit::Journal;
-use portcullis_gate::{Broken, BuildError, ExecError, Request};
+use portcullis_audit::{Journal, Options};
+use portcullis_gate::{Broken, BuildError, ExecError, Gate, Request, check_workspace};
+use portcullis_policy::Policy;
 use support::{World, allow, open};
 
 /// Why no gate can be built with this workspace.
@@ -63,6 +64,34 @@ fn a_workspace_that_is_or_contains_what_commands_must_not_write_is_refused() {
 }
 
 #[test]
+fn a_workspace_that_lies_in_what_commands_must_not_write_is_refused() {
+    let world = World::new();
+    drop(world.builder(""));
+    let journal = fs::canonicalize(world.journal_directory()).unwrap();
+    let below = journal.join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    let link = world.path().join("link");
+    symlink(&below, &link).unwrap();
+    // The journal is judged by what it is, not by how it is called.
+    let policy = || Policy::parse("policy.toml", "version = 1\nconfinement.level = \"none\"").unwrap();
+    for workspace in [&below, &link] {
+        let opened = Journal::open(&world.path().join("workspace/../journal"), Options::default()).unwrap();
+        let error = Gate::builder(policy(), opened).workspace(workspace).build().unwrap_err();
+        assert_eq!(error.code().as_str(), "shell.workspace.forbidden", "{error}");
+        let expected = format!(
+            "the workspace `{}` lies in the journal (`{}`), which commands must never be able to change; use a directory \
+             elsewhere",
+            below.display(),
+            journal.display()
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(check_workspace(workspace, [("the journal", journal.clone())]).unwrap_err().to_string(), expected);
+    }
+    let error = world.builder("").protect("the state", world.path()).build().unwrap_err();
+    assert!(error.to_string().contains("lies in the state"), "{error}");
+}
+
+#[test]
 fn what_the_host_protects_is_refused_too_even_before_it_exists() {
     let world = World::new();
     let state = world.workspace().join("not/yet/there");
@@ -93,8 +122,8 @@ fn a_policy_that_lets_commands_write_what_they_must_not_is_refused() {
         let error = builder(path).build().unwrap_err();
         assert_eq!(error.code().as_str(), "shell.workspace.forbidden", "{error}");
         let expected = format!(
-            "the policy lets commands write `{}`, which is or contains {what} (`{}`), which commands must never be able \
-             to change; name a directory further down under `confinement.write` in policy.toml",
+            "the policy lets commands write `{}`, which is, contains or lies in {what} (`{}`), which commands must never be able \
+             to change; name another directory under `confinement.write` in policy.toml",
             path.display(),
             inside.display()
         );
@@ -102,7 +131,7 @@ fn a_policy_that_lets_commands_write_what_they_must_not_is_refused() {
     }
     let state = root.join("state/deep");
     let error = builder(&link.join("state")).protect("the state", &state).build().unwrap_err();
-    assert!(error.to_string().contains("is or contains the state"), "{error}");
+    assert!(error.to_string().contains("is, contains or lies in the state"), "{error}");
     builder(&root.join("elsewhere")).protect("the state", &state).build().unwrap();
 }
 
@@ -163,5 +192,5 @@ fn two_gates_may_share_a_journal() {
     let directory = one.journal().dir().to_owned();
     drop((one, two));
     assert_eq!(world.kinds(), ["segment", "session-start", "session-end", "session-start", "session-end"]);
-    assert!(Journal::open(&directory, portcullis_audit::Options::default()).is_ok());
+    assert!(Journal::open(&directory, Options::default()).is_ok());
 }

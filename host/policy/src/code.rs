@@ -130,7 +130,7 @@ codes! {
     PolicyUntrusted = "shell.policy.untrusted", Never, Failed, "The workspace's own policy is not trusted.";
     ConfinementLevel = "shell.confinement.level", Never, Failed, "This host can't confine commands as far as the policy demands.";
     WorkspaceMissing = "shell.workspace.missing", Never, Failed, "The workspace does not exist, or is no directory.";
-    WorkspaceForbidden = "shell.workspace.forbidden", Never, Failed, "The workspace, or another place that commands may write, contains what they must never write.";
+    WorkspaceForbidden = "shell.workspace.forbidden", Never, Failed, "The workspace, or another place that commands may write, contains or lies in what they must never write.";
     StateUnsafe = "shell.state.unsafe", Never, Failed, "The directory for state can't be made, or is not the user's own.";
     ComponentUnreadable = "shell.component.unreadable", Never, Failed, "The component's file can't be read.";
     ComponentInvalid = "shell.component.invalid", Never, Failed, "The file is not a WebAssembly component.";

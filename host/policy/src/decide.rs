@@ -113,7 +113,8 @@ impl Policy {
         };
         let message = match arguments.get(index) {
             Some(argument) => format!(
-                "no rule allows `{name}` with these arguments: at argument {index}, `{}`, the nearest rule wants {wanted}",
+                "no rule allows `{name}` with these arguments: at argument {}, `{}`, the nearest rule wants {wanted}",
+                index + 1,
                 excerpt(argument)
             ),
             None => format!(

@@ -81,6 +81,6 @@ pub use names::{ProgramName, RuleId};
 pub use policy::{ComponentSettings, GuestFiles, Policy, ProgramEntry, Rule, SessionSettings};
 pub use problem::{Problem, ProblemKind};
 pub use request::{Request, Stderr, Stdin};
-pub use show::{Visible, visible};
+pub use show::{Visible, span, visible};
 pub use split::{SplitError, split};
 pub use validate::ValidRequest;

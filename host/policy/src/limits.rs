@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::show::span;
 use crate::{Code, Problem};
 
 /// The ceilings that hold for a command. Output beyond its ceiling is dropped from the middle, and counted; it
@@ -91,7 +92,8 @@ impl Limits {
         let LimitRequest { wall, cpu, output_bytes, memory_bytes, processes } = *request;
         Ok(Self {
             wall: tightened(wall, self.wall, Duration::ZERO, Code::TimeoutPolicy, |most, asked| {
-                format!("a wall-clock limit of {asked:?} was asked for; it must be more than zero and at most {most:?}")
+                let (asked, most) = (span(asked), span(most));
+                format!("a wall-clock limit of {asked} was asked for; it must be more than zero and at most {most}")
             })?,
             output_bytes: tightened(output_bytes, self.output_bytes, 0, Code::LimitPolicy, |most, asked| {
                 format!("{asked} bytes of output were asked for; it must be more than zero and at most {most}")
@@ -118,7 +120,8 @@ impl KernelLimits {
     ) -> Result<Self, Problem> {
         Ok(Self {
             cpu: tightened(cpu, self.cpu, Duration::ZERO, Code::LimitPolicy, |most, asked| {
-                format!("{asked:?} of processor time were asked for; it must be more than zero and at most {most:?}")
+                let (asked, most) = (span(asked), span(most));
+                format!("{asked} of processor time were asked for; it must be more than zero and at most {most}")
             })?,
             memory_bytes: tightened(memory_bytes, self.memory_bytes, 0, Code::LimitPolicy, |most, asked| {
                 format!("{asked} bytes of memory were asked for; it must be more than zero and at most {most}")

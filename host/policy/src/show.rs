@@ -1,6 +1,7 @@
 //! Showing text that others wrote, so that it can't deceive the reader.
 
 use std::fmt::{self, Write as _};
+use std::time::Duration;
 
 /// Text with every character that could deceive a reader or drive a terminal written as an escape.
 ///
@@ -45,6 +46,17 @@ pub(crate) fn excerpt(text: &str) -> String {
         Some((end, _)) => format!("{}…", visible(&text[..end])),
         None => visible(text).to_string(),
     }
+}
+
+/// A span of time as a policy would write it: `0s`, `1m 30s`, `10h`.
+///
+/// ```
+/// assert_eq!(portcullis_policy::span(std::time::Duration::from_secs(36_000)), "10h");
+/// ```
+#[must_use]
+pub fn span(time: Duration) -> String {
+    // What it can't hold, billions of years, is told in seconds.
+    jiff::SignedDuration::try_from(time).map_or_else(|_| format!("{time:?}"), |time| format!("{time:#}"))
 }
 
 /// Whether a character is invisible, drives a terminal, or changes how others are shown.

@@ -76,17 +76,19 @@ impl Request {
         }
         let mut bytes = 0_usize;
         for (index, argument) in self.arguments.iter().enumerate() {
+            // People count from one.
+            let number = index + 1;
             bytes = bytes.saturating_add(argument.len() + 1);
             if argument.len() >= Self::MAX_STRING_BYTES {
                 let message = format!(
-                    "argument {index} has {} bytes; one argument has fewer than {}",
+                    "argument {number} has {} bytes; one argument has fewer than {}",
                     argument.len(),
                     Self::MAX_STRING_BYTES
                 );
                 return Err(too_large(message).at(index));
             }
             if argument.contains('\0') {
-                let message = format!("argument {index} contains NUL, which no program can receive");
+                let message = format!("argument {number} contains NUL, which no program can receive");
                 return Err(Problem::new(Code::ArgvNul, message).at(index));
             }
         }

@@ -49,7 +49,9 @@ fn an_intact_journal_tells_what_is_unfinished() {
     let Verdict::Intact { anchor, open_sessions, unfinished, .. } = &verdict else { panic!("{verdict}") };
     assert_eq!((anchor, open_sessions, unfinished), (&Anchor::Unanchored, &1, &vec![*receipt.call()]));
     assert!(verdict.to_string().contains("UNANCHORED"), "{verdict}");
-    assert!(verdict.to_string().contains("first 9f2c41d07a3be615.2"), "{verdict}");
+    assert!(verdict.to_string().contains("; 1 session without an end"), "{verdict}");
+    let unfinished = "; 1 command without an outcome (running, or started and unknown), first 9f2c41d07a3be615.2;";
+    assert!(verdict.to_string().contains(unfinished), "{verdict}");
     assert_eq!(verdict.exit_code(), 0);
 }
 
@@ -152,7 +154,8 @@ fn a_cut_end_is_seen_only_with_a_head_held_elsewhere() {
         home.put(lines[..kept].concat());
         assert_eq!(verify(&home.dir).exit_code(), u8::from(kept == 0));
         let verdict = verify_against(&home.dir, held);
-        assert_eq!(told(&verdict), format!("shorter: {kept} records, and the head held has 5"));
+        let records = if kept == 1 { "1 record".to_owned() } else { format!("{kept} records") };
+        assert_eq!(told(&verdict), format!("shorter: {records}, and the head held has 5"));
         assert_eq!(verdict.exit_code(), 10);
     }
     // Case A03: everything is gone.
@@ -254,4 +257,25 @@ fn nothing_to_read_is_never_a_success() {
     fs::create_dir(home.segment()).unwrap();
     let verdict = verify(&home.dir);
     assert!(verdict.to_string().starts_with("unreadable: ") && verdict.exit_code() == 1, "{verdict}");
+}
+
+#[test]
+fn one_is_one_record_and_more_are_records() {
+    let told = |verdict: Verdict| verdict.to_string().split(';').next().unwrap().to_owned();
+    let intact = |records| Verdict::Intact {
+        records,
+        head: Hash::GENESIS,
+        anchor: Anchor::Unanchored,
+        open_sessions: 0,
+        unfinished: Vec::new(),
+        torn_tails: 0,
+    };
+    assert_eq!(told(intact(1)), format!("intact: 1 record, head 1:{}", Hash::GENESIS));
+    assert_eq!(told(intact(2)), format!("intact: 2 records, head 2:{}", Hash::GENESIS));
+    assert_eq!(told(Verdict::Missing { from: 3, to: 3 }), "missing: record 3 is not there");
+    assert_eq!(told(Verdict::Missing { from: 3, to: 4 }), "missing: records 3 to 4 are not there");
+    assert_eq!(
+        told(Verdict::TornTail { after_seq: Some(1), bytes: 1 }),
+        "torn: 1 byte of an unfinished record after record 1"
+    );
 }

@@ -51,7 +51,7 @@ fn a_program_is_named_and_not_a_path() {
 #[test]
 fn nul_is_refused_wherever_it_stands() {
     let argument = Request::new("a").args(["b", "c\0"]);
-    assert_refused(&argument, Code::ArgvNul, Some(1), "argument 1 contains NUL, which no program can receive");
+    assert_refused(&argument, Code::ArgvNul, Some(1), "argument 2 contains NUL, which no program can receive");
     let program = Request::new("a\0b");
     assert_refused(&program, Code::ArgvNul, None, "the program's name contains NUL, which no program can receive");
     let cwd = Request::new("a").cwd("b\0");
@@ -72,7 +72,7 @@ fn arguments_have_a_number_and_sizes() {
 
     let long = Request::MAX_STRING_BYTES - 1;
     assert!(with(vec!["x".repeat(long)]).validate().is_ok());
-    let message = "argument 1 has 131072 bytes; one argument has fewer than 131072";
+    let message = "argument 2 has 131072 bytes; one argument has fewer than 131072";
     let request = with(vec![String::new(), "x".repeat(long + 1)]);
     assert_refused(&request, Code::ArgvTooLarge, Some(1), message);
 

@@ -18,7 +18,7 @@ fn the_nearest_rule_is_named_and_the_argument_where_it_stops() {
         &denied(&policy, &git(["status", "-s"])),
         Some(0),
         Some("log"),
-        "no rule allows `git` with these arguments: at argument 0, `status`, the nearest rule wants `log`",
+        "no rule allows `git` with these arguments: at argument 1, `status`, the nearest rule wants `log`",
         "to allow it, add a [[program.rule]] to the entry of 'git', or widen that rule \
          (/etc/secret-place/policy.toml:10)",
     );
@@ -47,7 +47,7 @@ exact-arguments = ["log", "-n", "5", "6", "7"]
         &denied(&policy, &git(["log", "-n", "5", "6"])),
         Some(2),
         Some("a"),
-        "no rule allows `git` with these arguments: at argument 2, `5`, the nearest rule wants `4`",
+        "no rule allows `git` with these arguments: at argument 3, `5`, the nearest rule wants `4`",
         "to allow it, add a [[program.rule]] to the entry of 'git', or widen that rule \
          (/etc/secret-place/policy.toml:11)",
     );
@@ -55,7 +55,7 @@ exact-arguments = ["log", "-n", "5", "6", "7"]
         &denied(&policy, &git(["log", "-n", "3", "-p"])),
         Some(3),
         Some("b"),
-        "no rule allows `git` with these arguments: at argument 3, `-p`, the nearest rule wants no further argument",
+        "no rule allows `git` with these arguments: at argument 4, `-p`, the nearest rule wants no further argument",
         "to allow it, add a [[program.rule]] to the entry of 'git', or widen that rule \
          (/etc/secret-place/policy.toml:6)",
     );
@@ -143,7 +143,7 @@ fn guests_are_told_nothing_about_files_and_lines_and_people_are() {
 fn hostile_text_is_escaped_and_cut() {
     let policy = policy(RULES);
     let problem = denied(&policy, &git(["\u{1b}[2Jlog\u{202e}\n"]));
-    let message = "no rule allows `git` with these arguments: at argument 0, `\\u{1b}[2Jlog\\u{202e}\\n`, the nearest \
+    let message = "no rule allows `git` with these arguments: at argument 1, `\\u{1b}[2Jlog\\u{202e}\\n`, the nearest \
                    rule wants `log`";
     assert_eq!(problem.message, message);
 
