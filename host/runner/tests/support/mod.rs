@@ -91,10 +91,15 @@ impl Bench {
 
     /// Judges and approves. A request that the policy refuses is a mistake in the test.
     pub(crate) fn approve(&self, request: &Request) -> Result<Approved, Problem> {
+        self.approve_in(request, &self.workspace)
+    }
+
+    /// As [`Bench::approve`], for another workspace.
+    pub(crate) fn approve_in(&self, request: &Request, workspace: &Workspace) -> Result<Approved, Problem> {
         let valid = request.validate().unwrap();
         let facts = Facts::new(self.programs.fact(valid.program()));
         match self.policy.decide(&valid, &facts) {
-            Decision::Allow(allowed) => self.programs.approve(*allowed, &self.workspace),
+            Decision::Allow(allowed) => self.programs.approve(*allowed, workspace),
             Decision::Ask(problem) | Decision::Deny(problem) => Err(problem),
         }
     }
