@@ -21,7 +21,7 @@ pub(crate) fn host(launcher: &[&str], test: &str, case: &str) -> Command {
             command
         }
     };
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CASE, case);
+    command.args(["--exact", test, "--include-ignored", "--nocapture", "--test-threads=1"]).env(CASE, case);
     command
 }
 
