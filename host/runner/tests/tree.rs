@@ -119,6 +119,21 @@ async fn a_command_sees_only_its_own_processes() {
 }
 
 #[tokio::test]
+async fn a_command_that_kills_by_name_reaches_nothing_of_the_hosts() {
+    let name = unique_sleep();
+    let mut others = std::process::Command::new("sleep").arg(&name).spawn().unwrap();
+    let found = std::process::Command::new("pgrep").args(["-f", &name]).output().unwrap();
+    assert_eq!(found.stdout, format!("{}\n", others.id()).into_bytes(), "it is found where nothing forbids it");
+    let outcome = Bench::limited(&["pkill"], "").run(&Request::new("pkill").args(["-KILL", "-f", &name])).await;
+    let lives = with_argument(&name) == [others.id()];
+    others.kill().unwrap();
+    others.wait().unwrap();
+    if has_namespaces(&outcome) {
+        assert_eq!((outcome.status, lives), (Status::Exited(1), true), "1 = it found nobody");
+    }
+}
+
+#[tokio::test]
 async fn a_command_can_neither_end_its_guard_nor_outlive_it() {
     let outcome = Bench::limited(&["sh"], "").sh("kill -9 1; kill -TERM 1; kill -9 -1; echo alive").await;
     if has_namespaces(&outcome) {
