@@ -24,10 +24,9 @@ fn started(bench: &Bench, request: &Request) -> Result<Running, StartError> {
 
 /// The kernel's answer to executing the program.
 fn refused(bench: &Bench, request: &Request) -> io::Error {
-    match started(bench, request).unwrap_err() {
-        StartError::Execute { what: "execute the program", source, .. } => source,
-        other => panic!("{other:?}"),
-    }
+    let error = started(bench, request).unwrap_err();
+    let StartError::Execute { what: "execute the program", source, .. } = error else { panic!("{error:?}") };
+    source
 }
 
 #[tokio::test]
