@@ -29,7 +29,7 @@ async fn a_code_is_no_signal_no_limit_and_no_failure_to_start() {
             ("exit 143", Exited(143)),
             ("portcullis-no-such-program", Exited(127)),
             ("/", Exited(126)),
-            ("timeout 0.01 sleep 1000", Exited(124)),
+            ("timeout --foreground 0.01 sleep 1000", Exited(124)),
             // The last 8 bits, as of every program.
             ("exec python3 -c 'import os; os._exit(256 + 7)'", Exited(7)),
             ("exec python3 -c 'import os; os._exit(-1)'", Exited(255)),
