@@ -21,6 +21,11 @@ use portcullis_runner::{
 };
 use tempfile::TempDir;
 
+pub(crate) mod host;
+
+/// Confinement levels: one whose processes a PID namespace holds, and one that holds only a process group.
+pub(crate) const LEVELS: [&str; 2] = ["limits", "none"];
+
 /// Proves no more than that nothing hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -55,7 +60,13 @@ impl Bench {
         Self::made("limits", &format!("limits = {{ {limits} }}\nenv.set.PATH = \"/usr/bin:/bin\"\n{programs}"), |_| ())
     }
 
-    fn made(level: &str, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
+    /// A bench at this confinement level that lets these programs run with any arguments, with a usual `PATH`.
+    pub(crate) fn at(level: &str, programs: &[&str]) -> Self {
+        let programs = programs.iter().map(|name| allow(name, None)).collect::<String>();
+        Self::made(level, &format!("env.set.PATH = \"/usr/bin:/bin\"\n{programs}"), |_| ())
+    }
+
+    pub(crate) fn made(level: &str, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Scripts are judged by the modes of the folders above them.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -80,10 +91,15 @@ impl Bench {
 
     /// Judges and approves. A request that the policy refuses is a mistake in the test.
     pub(crate) fn approve(&self, request: &Request) -> Result<Approved, Problem> {
+        self.approve_in(request, &self.workspace)
+    }
+
+    /// As [`Bench::approve`], for another workspace.
+    pub(crate) fn approve_in(&self, request: &Request, workspace: &Workspace) -> Result<Approved, Problem> {
         let valid = request.validate().unwrap();
         let facts = Facts::new(self.programs.fact(valid.program()));
         match self.policy.decide(&valid, &facts) {
-            Decision::Allow(allowed) => self.programs.approve(*allowed, &self.workspace),
+            Decision::Allow(allowed) => self.programs.approve(*allowed, workspace),
             Decision::Ask(problem) | Decision::Deny(problem) => Err(problem),
         }
     }
