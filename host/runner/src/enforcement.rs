@@ -4,13 +4,14 @@ use portcullis_policy::Level;
 
 use crate::guard::Kind;
 use crate::sandbox::Sandbox;
+use crate::{pool, sys};
 
 /// The confinement that was in force for a command: reported, never assumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enforcement {
     /// The level reached.
     pub level: Level,
-    /// What level [`Full`](Level::Full) has and this command did not, one word each:
+    /// What level [`Full`](Level::Full) has at its best and this command did not, one word each:
     ///
     /// | word | without it |
     /// |---|---|
@@ -18,35 +19,56 @@ pub struct Enforcement {
     /// | `pid-namespace` | the command sees other processes; its own are held together by their process group, which a seccomp filter keeps them in |
     /// | `memory-of-tree` | the memory limit holds for each process, not for all together |
     /// | `processes-of-tree` | the number of processes is not limited |
-    /// | `landlock`, `seccomp`, `capabilities`, `network-namespace` | files, system calls, powers and network are those of the host's user |
+    /// | `landlock`, `seccomp`, `capabilities` | files, programs, system calls and powers are those of the host's user |
+    /// | `mount-namespace` | the command sees all files, though it can open only its own |
+    /// | `network-namespace` | sockets are refused by family only, where the network is off |
+    /// | `signal-scope` | Landlock is older than version 6: the command can signal other processes of its user |
     pub missing: Vec<&'static str>,
 }
 
-/// What no command has in this release.
-const NOT_YET: [&str; 4] = ["landlock", "seccomp", "capabilities", "network-namespace"];
+/// What confines a command beyond its limits.
+const CONFINEMENT: [&str; 5] = ["landlock", "seccomp", "capabilities", "mount-namespace", "network-namespace"];
+/// Since then Landlock keeps signals in.
+const SIGNALS: u32 = 6;
 
-/// The most that this host can enforce.
-///
-/// Always [`Level::Limits`] in this release. A policy must accept that by name (`confinement.level = "limits"`).
+/// The most that this host can enforce, found out once by confining a program.
 #[must_use]
 pub fn available_level() -> Level {
-    Level::Limits
+    match pool::confinement().0 {
+        Kind::Namespaces => Level::Full,
+        Kind::Group => Level::Landlock,
+        Kind::Open => Level::Limits,
+    }
 }
 
-/// The level that a command gets here under a policy that accepts this one at least: the most that there is, and none
-/// where the policy wants none.
+/// The level that a command gets here under a policy that accepts this one at least. [`Level::Landlock`] and
+/// [`Level::Full`] are the least: it gets the most that there is. The others are taken at their word.
 #[must_use]
 pub fn level_for(accepted: Level) -> Level {
-    if accepted == Level::None { Level::None } else { available_level() }
+    match accepted {
+        Level::None | Level::Limits => accepted,
+        Level::Landlock | Level::Full => available_level(),
+    }
+}
+
+/// What keeps this host from [`Level::Full`], as a sentence's end; `None` where nothing does.
+#[must_use]
+pub fn confinement_problem() -> Option<String> {
+    pool::confinement().1.map(ToString::to_string)
 }
 
 impl Enforcement {
     pub(crate) fn of(sandbox: &Sandbox) -> Self {
+        let key = sandbox.key();
+        let (level, confined) = match (key.kind, &key.confined) {
+            (Kind::Open, _) => return Self::none(),
+            (_, None) => (Level::Limits, false),
+            (Kind::Group, Some(_)) => (Level::Landlock, true),
+            (Kind::Namespaces, Some(_)) => (Level::Full, true),
+        };
         let mut missing = Vec::new();
-        match sandbox.kind() {
-            Kind::Open => return Self::none(),
-            Kind::Group => missing.push("pid-namespace"),
-            Kind::Namespaces => {}
+        if key.kind == Kind::Group {
+            missing.push("pid-namespace");
         }
         if !sandbox.limits_memory() {
             missing.push("memory-of-tree");
@@ -54,13 +76,22 @@ impl Enforcement {
         if !sandbox.limits_processes() {
             missing.push("processes-of-tree");
         }
-        missing.extend(NOT_YET);
-        Self { level: available_level(), missing }
+        match (confined, key.kind) {
+            (false, _) => missing.extend(CONFINEMENT),
+            (true, Kind::Group) => {
+                missing.extend(["mount-namespace", "network-namespace"]);
+                if sys::landlock_abi().is_none_or(|abi| abi < SIGNALS) {
+                    missing.push("signal-scope");
+                }
+            }
+            (true, _) => {}
+        }
+        Self { level, missing }
     }
 
     /// Nothing was enforced, or nothing is known about it.
     pub(crate) fn none() -> Self {
         let parts = ["pid-namespace", "resource-limits"];
-        Self { level: Level::None, missing: parts.into_iter().chain(NOT_YET).collect() }
+        Self { level: Level::None, missing: parts.into_iter().chain(CONFINEMENT).collect() }
     }
 }

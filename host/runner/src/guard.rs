@@ -1,7 +1,7 @@
 //! What holds a command's processes together, and ends them with the host.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -12,7 +12,8 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
 use crate::proc;
-use crate::sys::{self, Child};
+use crate::sys::mounts::Op;
+use crate::sys::{self, Child, GuardStep};
 
 /// A running guard (see `sys/guard.rs`). Dropping it ends it, and with it the processes of its namespace.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct Guard {
 const DROP_PATIENCE: Duration = Duration::from_millis(100);
 
 /// What a guard can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// It is pid 1 of a PID namespace, with a /proc of its own: its end is the end of everything inside.
     Namespaces,
@@ -45,13 +46,21 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("can't {what}: {cause}")]
 pub struct GuardError {
-    what: &'static str,
+    what: String,
     cause: String,
 }
 
 impl GuardError {
-    fn new(what: &'static str, error: &io::Error) -> Self {
-        Self { what, cause: error.to_string() }
+    pub(crate) fn new(what: &str, cause: &impl std::fmt::Display) -> Self {
+        Self { what: what.to_owned(), cause: cause.to_string() }
+    }
+
+    fn mounting(plan: &[Op], error: &sys::GuardError) -> Self {
+        let op = match error.step {
+            GuardStep::Mount(step) => plan.get(step),
+            _ => None,
+        };
+        Self::new(&op.map_or_else(|| error.step.what().to_owned(), Op::what), &error.error)
     }
 }
 
@@ -62,18 +71,30 @@ impl From<sys::GuardError> for GuardError {
 }
 
 impl Guard {
-    pub(crate) fn start(kind: Kind) -> Result<Self, GuardError> {
+    /// Starts one: for [`Kind::Group`] without a plan; else in namespaces, where it is carried out. `network` = it keeps
+    /// the host's network.
+    pub(crate) fn start(plan: Option<&[Op]>, network: bool) -> Result<Self, GuardError> {
         let pipe =
             rustix::pipe::pipe_with(PipeFlags::CLOEXEC).and_then(|(ours, theirs)| Ok((above_stdio(ours)?, theirs)));
-        let (read, write) = pipe.map_err(|errno| GuardError::new("make a pipe", &errno.into()))?;
-        let Child { pid, pidfd } = sys::start_guard(program()?, read.as_fd(), kind == Kind::Namespaces)?;
+        let (read, write) = pipe.map_err(|errno| GuardError::new("make a pipe", &errno))?;
+        let all = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWUTS;
+        let kinds = if plan.is_none() { 0 } else { all | if network { 0 } else { libc::CLONE_NEWNET } };
+        let Child { pid, pidfd } = sys::start_guard(program()?, read.as_fd(), kinds)?;
+        let kind = if plan.is_some() { Kind::Namespaces } else { Kind::Group };
         let mut guard = Self { pid, pidfd, lifeline: File::from(write), kind, inside: None, reaped: false };
-        if kind == Kind::Namespaces {
+        if let Some(plan) = plan {
             map_ids(pid)?;
-            sys::mount_proc(&guard.pidfd)?;
-            guard.inside = Some(inside(pid)?);
+            sys::mount(&guard.pidfd, plan).map_err(|error| GuardError::mounting(plan, &error))?;
+            guard.inside = Some(guard.open("/proc")?);
         }
         Ok(guard)
+    }
+
+    /// Opens a place of the tree that it sees.
+    pub(crate) fn open(&self, path: &str) -> Result<OwnedFd, GuardError> {
+        let path = format!("/proc/{}/root{path}", self.pid.as_raw_pid());
+        rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| GuardError::new("look into the new namespaces", &errno))
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -153,15 +174,8 @@ impl Drop for Guard {
     }
 }
 
-/// Opens the /proc that a guard sees.
-fn inside(guard: Pid) -> Result<OwnedFd, GuardError> {
-    let path = format!("/proc/{}/root/proc", guard.as_raw_pid());
-    rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| GuardError::new("look into the new namespaces", &errno.into()))
-}
-
 /// The guard's program, made once.
-fn program() -> Result<BorrowedFd<'static>, GuardError> {
+pub(crate) fn program() -> Result<BorrowedFd<'static>, GuardError> {
     static PROGRAM: OnceLock<Result<OwnedFd, GuardError>> = OnceLock::new();
     let made = PROGRAM.get_or_init(|| {
         let file = sys::guard_file().and_then(|file| Ok(above_stdio(file)?));

@@ -4,18 +4,23 @@
 //! else a command could leave there it can't make: no mounts, no names of hosts, and IPC objects live in a namespace of
 //! each command's own.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use portcullis_policy::Level;
-
 use crate::cgroup::Cgroup;
+use crate::deny;
 use crate::guard::{GuardError, Kind};
+use crate::key::Key;
 use crate::sandbox::Sandbox;
+use crate::trial;
 
-/// Most sandboxes of a kind that are kept ready.
+/// Most sandboxes of one key that are kept ready.
 const MOST_READY: usize = 8;
+/// Most keys that sandboxes are kept for.
+const MOST_SHELVES: usize = 16;
 /// How often a guard that does not die is looked at again.
 const PATIENCE: Duration = Duration::from_millis(5);
 /// How long [`settle`] waits for guards that do not die.
@@ -27,9 +32,9 @@ struct Pool {
     clearing: Arc<(Mutex<usize>, Condvar)>,
 }
 
-/// Sandboxes of one kind.
+/// Sandboxes of one key.
 struct Shelf {
-    kind: Kind,
+    key: Arc<Key>,
     ready: Mutex<Ready>,
 }
 
@@ -42,58 +47,87 @@ struct Ready {
     /// How many to keep: none for a process that runs one command, more for one that finds the shelf empty.
     wanted: usize,
     taken: u64,
+    /// When it was used last, by the count of all uses.
+    used: u64,
+    /// Nobody looks for it any more.
+    retired: bool,
 }
 
 impl Ready {
     fn lacks(&self) -> bool {
-        self.parked.len() < self.wanted
+        !self.retired && self.parked.len() < self.wanted
+    }
+
+    fn empty(&mut self) -> Vec<Sandbox> {
+        self.wanted = 0;
+        let mut all = std::mem::take(&mut self.parked);
+        all.append(&mut self.clean);
+        all
     }
 }
 
 enum Task {
-    Refill(&'static Shelf),
+    Refill(Arc<Shelf>),
     Clear(Box<Sandbox>),
     /// Nothing; it is done when everything before it is.
     Barrier,
 }
 
-/// The kind of sandbox that this host can have, and why not the better one: found out once, by making one.
-pub(crate) fn best() -> (Kind, Option<&'static GuardError>) {
-    static BEST: OnceLock<(Kind, Option<GuardError>)> = OnceLock::new();
-    let (kind, refusal) = BEST.get_or_init(|| match Sandbox::make(Kind::Namespaces) {
-        Ok(sandbox) => {
-            lock(&shelf(Kind::Namespaces).ready).clean.push(sandbox);
-            (Kind::Namespaces, None)
+/// What a host has, and why not the better: found out once, by doing it.
+type Found = (Kind, Option<GuardError>);
+
+/// Whether commands get namespaces; else a process group.
+pub(crate) fn namespaces() -> (Kind, Option<&'static GuardError>) {
+    static FOUND: OnceLock<Found> = OnceLock::new();
+    let (kind, refusal) = FOUND.get_or_init(|| {
+        let key = Arc::new(Key::plain(Kind::Namespaces));
+        match Sandbox::make(&key) {
+            Ok(sandbox) => {
+                give_back(sandbox);
+                (Kind::Namespaces, None)
+            }
+            Err(refusal) => (Kind::Group, Some(refusal)),
         }
-        Err(refusal) => (Kind::Group, Some(refusal)),
     });
     (*kind, refusal.as_ref())
 }
 
-/// A sandbox for one command of a policy that accepts this level at least: a ready one, else one made on the spot.
-///
-/// More than the policy accepts is better, but for [`Level::None`]: a policy that names it wants no confinement.
-pub(crate) fn take(level: Level) -> Result<Sandbox, GuardError> {
-    let shelf = shelf(if level == Level::None { Kind::Open } else { best().0 });
-    let (ready, lacks) = {
+/// Whether confined commands get namespaces and a tree of files of their own, a process group and no tree, or no
+/// confinement.
+pub(crate) fn confinement() -> (Kind, Option<&'static GuardError>) {
+    static FOUND: OnceLock<Found> = OnceLock::new();
+    let (kind, refusal) = FOUND.get_or_init(|| match trial::run(Kind::Namespaces) {
+        Ok(()) => (Kind::Namespaces, None),
+        Err(refusal) => match trial::run(Kind::Group) {
+            Ok(()) => (Kind::Group, Some(refusal)),
+            Err(refusal) => (Kind::Open, Some(refusal)),
+        },
+    });
+    (*kind, refusal.as_ref())
+}
+
+/// A sandbox for one command: a ready one, else one made on the spot.
+pub(crate) fn take(key: &Arc<Key>) -> Result<Sandbox, GuardError> {
+    let shelf = shelf(key);
+    let (ready, is_empty) = {
         let mut ready = lock(&shelf.ready);
         ready.taken += 1;
-        let sandbox = ready.parked.pop();
-        if sandbox.is_none() && ready.taken > 1 {
+        let parked = ready.parked.pop();
+        let is_empty = parked.is_none();
+        if is_empty && ready.taken > 1 {
             ready.wanted = (ready.wanted * 2).clamp(1, MOST_READY);
         }
-        (sandbox.or_else(|| ready.clean.pop()), ready.lacks())
+        (parked.or_else(|| ready.clean.pop()), is_empty && ready.lacks())
     };
-    if lacks {
-        // Without a housekeeper everything is done on the spot: slower, and no less right.
-        let _housekeeper = pool().tasks.send(Task::Refill(shelf));
+    if is_empty {
+        refill_soon(shelf);
     }
-    ready.map_or_else(|| Sandbox::make(shelf.kind), Ok)
+    ready.map_or_else(|| Sandbox::make(key), Ok)
 }
 
 /// Takes back a sandbox whose command is reaped and has left nobody in it: nobody can have come since.
 pub(crate) fn give_back(sandbox: Sandbox) {
-    let shelf = shelf(sandbox.kind());
+    let shelf = shelf(sandbox.key());
     {
         let mut ready = lock(&shelf.ready);
         if ready.parked.len() + ready.clean.len() >= MOST_READY {
@@ -102,33 +136,40 @@ pub(crate) fn give_back(sandbox: Sandbox) {
         }
         ready.clean.push(sandbox);
     }
+    refill_soon(shelf);
+}
+
+fn refill_soon(shelf: Arc<Shelf>) {
+    // Without a housekeeper everything is done on the spot: slower, and no less right.
     let _housekeeper = pool().tasks.send(Task::Refill(shelf));
 }
 
 /// Clears a sandbox away in the background.
 pub(crate) fn clear(sandbox: Sandbox) {
     let pool = pool();
+    let shelf = shelf(sandbox.key());
     *lock(&pool.clearing.0) += 1;
     if pool.tasks.send(Task::Clear(Box::new(sandbox))).is_err() {
         // It was dropped just now, which kills what is in it.
         *lock(&pool.clearing.0) -= 1;
     }
+    if lock(&shelf.ready).lacks() {
+        refill_soon(shelf);
+    }
 }
 
 /// Drops what is kept ready, and waits until everything that was cleared away is gone: cgroups outlive a process.
 pub(crate) fn settle() {
-    for kind in KINDS {
-        let (parked, clean) = {
-            let mut ready = lock(&shelf(kind).ready);
-            ready.wanted = 0;
-            (std::mem::take(&mut ready.parked), std::mem::take(&mut ready.clean))
-        };
-        parked.into_iter().chain(clean).for_each(clear);
+    let shelves: Vec<_> = lock(shelves()).values().cloned().collect();
+    for shelf in shelves {
+        let all = lock(&shelf.ready).empty();
+        all.into_iter().for_each(clear);
     }
     if let Some(pool) = POOL.get() {
         wait_for_housekeeper(pool);
     }
     Cgroup::remove_free();
+    deny::release();
 }
 
 fn wait_for_housekeeper(pool: &Pool) {
@@ -150,17 +191,40 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-const KINDS: [Kind; 3] = [Kind::Namespaces, Kind::Group, Kind::Open];
+fn shelves() -> &'static Mutex<HashMap<Arc<Key>, Arc<Shelf>>> {
+    static SHELVES: OnceLock<Mutex<HashMap<Arc<Key>, Arc<Shelf>>>> = OnceLock::new();
+    SHELVES.get_or_init(Mutex::default)
+}
 
-fn shelf(kind: Kind) -> &'static Shelf {
-    static SHELVES: OnceLock<[Shelf; 3]> = OnceLock::new();
-    let shelves = SHELVES.get_or_init(|| KINDS.map(|kind| Shelf { kind, ready: Mutex::default() }));
-    let [namespaces, group, open] = shelves;
-    match kind {
-        Kind::Namespaces => namespaces,
-        Kind::Group => group,
-        Kind::Open => open,
+/// The shelf of a key. One that was not used for longest goes when there are too many.
+fn shelf(key: &Arc<Key>) -> Arc<Shelf> {
+    static USES: AtomicU64 = AtomicU64::new(0);
+    let used = USES.fetch_add(1, Ordering::Relaxed);
+    let (shelf, retired) = {
+        let mut shelves = lock(shelves());
+        let mut retired = Vec::new();
+        if !shelves.contains_key(key) && shelves.len() >= MOST_SHELVES {
+            let oldest =
+                shelves.iter().min_by_key(|(_, shelf)| lock(&shelf.ready).used).map(|(key, _)| Arc::clone(key));
+            if let Some(oldest) = oldest.and_then(|key| shelves.remove(&key)) {
+                let mut ready = lock(&oldest.ready);
+                ready.retired = true;
+                retired = ready.empty();
+            }
+        }
+        let new = || Arc::new(Shelf { key: Arc::clone(key), ready: Mutex::default() });
+        let shelf = Arc::clone(shelves.entry(Arc::clone(key)).or_insert_with(new));
+        lock(&shelf.ready).used = used;
+        (shelf, retired)
+    };
+    let pool = pool();
+    for sandbox in retired {
+        *lock(&pool.clearing.0) += 1;
+        if pool.tasks.send(Task::Clear(Box::new(sandbox))).is_err() {
+            *lock(&pool.clearing.0) -= 1;
+        }
     }
+    shelf
 }
 
 static POOL: OnceLock<Pool> = OnceLock::new();
@@ -187,7 +251,7 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
         };
         match task {
             Ok(Task::Refill(shelf)) => {
-                if let Some(surplus) = refill(shelf) {
+                if let Some(surplus) = refill(&shelf) {
                     *lock(count) += 1;
                     dying.push(surplus);
                 }
@@ -226,12 +290,12 @@ fn refill(shelf: &Shelf) -> Option<Sandbox> {
             clean
         };
         // Where it fails now (no processes left, say) the next command tries itself, and says why.
-        let mut sandbox = clean.map_or_else(|| Sandbox::make(shelf.kind), Ok).ok()?;
+        let mut sandbox = clean.map_or_else(|| Sandbox::make(&shelf.key), Ok).ok()?;
         if sandbox.park().is_err() {
             return Some(sandbox);
         }
         let mut ready = lock(&shelf.ready);
-        if ready.parked.len() >= MOST_READY {
+        if ready.retired || ready.parked.len() >= MOST_READY {
             return Some(sandbox);
         }
         ready.parked.push(sandbox);

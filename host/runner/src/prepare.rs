@@ -26,7 +26,7 @@ impl Prepared {
         let relative = if allowed.cwd().is_empty() { "." } else { allowed.cwd() };
         Ok(Self {
             argv: Strings::new(argv(allowed))?,
-            env: Strings::new(allowed.env().iter().map(|(name, value)| format!("{name}={value}")))?,
+            env: Strings::new(environment(allowed, sandbox.temporary()))?,
             workspace: CString::new(approved.workspace())?,
             relative: CString::new(relative)?,
             limits: resource_limits(allowed.limits(), sandbox),
@@ -34,7 +34,13 @@ impl Prepared {
     }
 
     /// What to hand to the process that becomes the command.
-    pub(crate) fn order<'a>(&'a self, approved: &'a Approved, stdio: [BorrowedFd<'a>; 3]) -> Order<'a> {
+    /// A confined one has a ruleset.
+    pub(crate) fn order<'a>(
+        &'a self,
+        approved: &'a Approved,
+        stdio: [BorrowedFd<'a>; 3],
+        ruleset: Option<BorrowedFd<'a>>,
+    ) -> Order<'a> {
         let (device, inode) = approved.directory();
         Order {
             program: approved.program().executable(),
@@ -43,8 +49,17 @@ impl Prepared {
             stdio,
             directory: Directory { workspace: &self.workspace, relative: &self.relative, device, inode },
             limits: &self.limits,
+            ruleset,
         }
     }
+}
+
+/// As it was decided; and where a command has a directory of its own for temporary files, it is told.
+fn environment(allowed: &Allowed, temporary: Option<&str>) -> Vec<String> {
+    let told = temporary
+        .filter(|_| allowed.env().iter().all(|(name, _)| name != "TMPDIR"))
+        .map(|path| format!("TMPDIR={path}"));
+    allowed.env().iter().map(|(name, value)| format!("{name}={value}")).chain(told).collect()
 }
 
 /// argv[0] is the entry's name. A script runs as execve(2) would run it: the interpreter's path, its argument, the

@@ -9,7 +9,7 @@ use rustix::process::PidfdFlags;
 
 use crate::cgroup::Cgroup;
 use crate::guard::{Guard, GuardError, Kind};
-use crate::{available_level, pool, sys};
+use crate::{pool, ruleset, sys};
 
 /// How long a guard that was started as a trial may take to die.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub struct Capability {
 /// the process ends.
 #[must_use]
 pub fn probe() -> Vec<Capability> {
-    let (kind, refusal) = pool::best();
+    let (kind, refusal) = pool::namespaces();
     let namespaced = kind == Kind::Namespaces;
     let mut cgroup = Cgroup::make();
     vec![
@@ -43,8 +43,9 @@ pub fn probe() -> Vec<Capability> {
         kernel("pidfd", "processes are watched by descriptors", "5.3", pidfd()),
         kernel("openat2", "directories are opened below the workspace only", "5.6", openat2()),
         kernel("close-range", "commands get no descriptor of the host's", "5.11", sys::has_close_range()),
-        kernel("seccomp-filter", "keeps processes in their group without a PID namespace", "4.14", seccomp()),
+        kernel("seccomp-filter", "refuses system calls that commands have no business with", "4.14", seccomp()),
         landlock(),
+        mount_namespace(pool::confinement()),
     ]
 }
 
@@ -54,8 +55,10 @@ pub fn reached_level(capabilities: &[Capability]) -> Option<Level> {
     let holds = |name| capabilities.iter().any(|capability| capability.name == name && capability.holds);
     if !["guard", "pidfd", "openat2", "close-range"].into_iter().all(holds) {
         None
+    } else if holds("landlock") && holds("seccomp-filter") {
+        Some(if holds("mount-namespace") { Level::Full } else { Level::Landlock })
     } else if holds("pid-namespace") || holds("seccomp-filter") {
-        Some(available_level())
+        Some(Level::Limits)
     } else {
         Some(Level::None)
     }
@@ -63,7 +66,7 @@ pub fn reached_level(capabilities: &[Capability]) -> Option<Level> {
 
 fn guard() -> Capability {
     let name = "guard";
-    match Guard::start(Kind::Group) {
+    match Guard::start(None, true) {
         Ok(guard) => {
             guard.kill();
             guard.wait(PATIENCE);
@@ -170,11 +173,32 @@ fn seccomp() -> std::io::Result<()> {
 }
 
 fn landlock() -> Capability {
+    let name = "landlock";
     match sys::landlock_abi() {
-        Some(abi) => has("landlock", format!("ABI {abi}; found, not used by this release")),
+        Some(abi) if abi >= ruleset::OLDEST => {
+            let signals = if abi < 6 { "; before version 6 it does not keep signals in" } else { "" };
+            has(name, format!("commands read, write and execute what the policy names (version {abi}{signals})"))
+        }
+        Some(abi) => lacks(name, format!("version {abi} is too old"), "use Linux 6.2 or newer"),
         None => {
-            let detail = "not found; not used by this release, so nothing is lost by that".to_owned();
-            Capability { name: "landlock", holds: false, detail, remedy: None }
+            let remedy = "use Linux 6.2 or newer, with `landlock` in the kernel's lsm= list; in a container, allow its \
+                          system calls in the seccomp profile";
+            lacks(name, "commands can't be confined to files", remedy)
+        }
+    }
+}
+
+/// What a trial of everything together came to.
+fn mount_namespace((kind, refusal): (Kind, Option<&GuardError>)) -> Capability {
+    let name = "mount-namespace";
+    match refusal {
+        None => has(name, "commands have a tree of files and a network of their own, and no powers; tried on one"),
+        Some(error) => {
+            let instead = match kind {
+                Kind::Group => "; Landlock, a seccomp filter and no powers hold all the same (level landlock)",
+                Kind::Namespaces | Kind::Open => "",
+            };
+            lacks(name, format!("{error}{instead}"), namespace_remedy())
         }
     }
 }
@@ -198,9 +222,12 @@ mod tests {
     #[test]
     fn a_level_is_reached_by_what_it_needs() {
         let needed = ["guard", "pidfd", "openat2", "close-range"];
-        assert_eq!(with(&[&needed[..], &["pid-namespace"]].concat()), Some(Level::Limits));
-        assert_eq!(with(&[&needed[..], &["seccomp-filter"]].concat()), Some(Level::Limits));
-        assert_eq!(with(&needed), Some(Level::None));
+        let all = |more: &[&'static str]| with(&[&needed[..], more].concat());
+        assert_eq!(all(&["pid-namespace", "seccomp-filter", "landlock", "mount-namespace"]), Some(Level::Full));
+        assert_eq!(all(&["seccomp-filter", "landlock"]), Some(Level::Landlock));
+        assert_eq!(all(&["pid-namespace", "mount-namespace"]), Some(Level::Limits));
+        assert_eq!(all(&["seccomp-filter"]), Some(Level::Limits));
+        assert_eq!(all(&[]), Some(Level::None));
         assert_eq!(with(&["guard", "pidfd", "openat2", "pid-namespace"]), None);
         let broken = [needed.map(|name| has(name, "")).to_vec(), vec![lacks("pid-namespace", "", "")]].concat();
         assert_eq!(reached_level(&broken), Some(Level::None));
@@ -208,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_has_a_remedy() {
-        for capability in probe().into_iter().filter(|capability| capability.name != "landlock") {
+        for capability in probe() {
             assert_eq!(capability.holds, capability.remedy.is_none(), "{capability:?}");
         }
         crate::settle();

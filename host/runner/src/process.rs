@@ -75,7 +75,7 @@ impl Process {
         let ended = self.reap().await;
         // What has ended well has not been killed: no need to ask.
         let memory_exceeded = !ended.as_ref().is_ok_and(|ended| ended.code == Some(0)) && tree.memory_exceeded();
-        if alone && ended.is_ok() {
+        if alone && ended.is_ok() && tree.is_clean() {
             tree.give_back();
         } else {
             tree.wait().await;
@@ -129,6 +129,10 @@ impl Tree {
 
     fn memory_exceeded(&self) -> bool {
         self.sandbox.as_ref().is_some_and(Sandbox::memory_exceeded)
+    }
+
+    fn is_clean(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(Sandbox::is_clean)
     }
 
     /// Lets another command have it.

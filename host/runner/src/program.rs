@@ -11,6 +11,8 @@ use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
+use crate::elf;
+
 /// What the policy's name of a program stands for.
 #[derive(Debug)]
 pub(crate) enum Resolution {
@@ -135,6 +137,26 @@ impl ProgramFile {
 
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// The file that is executed: the program, or the interpreter of the script.
+    pub(crate) fn executable_path(&self) -> &str {
+        &self.executable.path
+    }
+
+    /// The script, where it is one.
+    pub(crate) fn script_path(&self) -> Option<&str> {
+        self.script.as_ref().map(|script| script.path.as_str())
+    }
+
+    /// Both.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        [self.executable_path()].into_iter().chain(self.script_path())
+    }
+
+    /// The loader that the executed file asks for; `None` where it asks for none, or can't be read.
+    pub(crate) fn loader(&self) -> Option<String> {
+        self.executable.reopen().ok().and_then(|file| elf::loader(&file))
     }
 
     /// The descriptor to execute.

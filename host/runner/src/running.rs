@@ -1,6 +1,8 @@
 //! Starting a command.
 
 use std::io;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portcullis_audit::IntentReceipt;
@@ -8,10 +10,12 @@ use portcullis_policy::{Code, Problem};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::key::Key;
 use crate::pipes::pipes;
 use crate::pool;
 use crate::prepare::Prepared;
 use crate::process::Process;
+use crate::reach::Reach;
 use crate::supervisor::Supervisor;
 use crate::sys::{self, SpawnError, Step};
 use crate::{Approved, Captured, Enforcement, Outcome, StartError, Status, Streams, Usage};
@@ -47,10 +51,16 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
     let allowed = approved.allowed();
     let limits = allowed.limits();
     let (theirs, ours) = pipes(streams, allowed.merge_stderr())?;
-    let mut sandbox = pool::take(allowed.level()).map_err(StartError::Guard)?;
+    let key = Arc::new(Key::of(&approved));
+    let mut sandbox = pool::take(&key).map_err(StartError::Guard)?;
     sandbox.limit(limits.kernel);
     let prepared = Prepared::new(&approved, &sandbox).map_err(StartError::Nul)?;
-    let order = prepared.order(&approved, theirs.stdio()?);
+    let ruleset = match &key.confined {
+        Some(confined) => sandbox.ruleset(&Reach::of(&approved, confined.network)),
+        None => Ok(None),
+    };
+    let ruleset = ruleset.map_err(|error| start_error(&approved, SpawnError::no_ruleset(error)))?;
+    let order = prepared.order(&approved, theirs.stdio()?, ruleset.as_ref().map(|ruleset| ruleset.as_fd()));
 
     let started = Instant::now();
     let mut ordered = sandbox.order(&order).map_err(|error| start_error(&approved, error))?;

@@ -1,5 +1,8 @@
 //! What one command runs in: a guard, and where the host has one to give a cgroup of its own.
 
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_policy::KernelLimits;
@@ -7,31 +10,65 @@ use rustix::process::{Pid, Signal};
 
 use crate::cgroup::Cgroup;
 use crate::guard::{Guard, GuardError, Kind};
-use crate::proc;
+use crate::key::Key;
+use crate::own::Own;
+use crate::reach::Reach;
+use crate::seccomp::Filter;
 use crate::sys::{self, Child, Order, Ordered, Parked, Scope, Setup, SpawnError, Stack};
+use crate::view;
+use crate::{deny, proc};
 
 /// A guard, a cgroup, and a process that waits to become a command: for one command at a time. For a command of a
 /// policy that wants no confinement, that process alone.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
+    key: Arc<Key>,
     /// Before the guard: its process must be reaped for the guard's namespaces to end.
     parked: Option<Parked>,
     guard: Option<Guard>,
     cgroup: Option<Cgroup>,
+    /// Of a confined command: what nobody else has.
+    own: Option<Own>,
+    /// Landlock rulesets for those kinds of commands that were here.
+    rulesets: HashMap<Reach, Arc<OwnedFd>>,
     stack: Option<Stack>,
-    kind: Kind,
     limits_memory: bool,
     limits_processes: bool,
 }
 
+/// Most rulesets that a sandbox keeps.
+const MOST_RULESETS: usize = 32;
+
 impl Sandbox {
     /// Without a process yet; see [`Sandbox::park`].
-    pub(crate) fn make(kind: Kind) -> Result<Self, GuardError> {
-        let (guard, cgroup) = match kind {
-            Kind::Namespaces | Kind::Group => (Some(Guard::start(kind)?), Cgroup::make()),
-            Kind::Open => (None, None),
+    pub(crate) fn make(key: &Arc<Key>) -> Result<Self, GuardError> {
+        let (guard, own) = match (key.kind, &key.confined) {
+            (Kind::Open, _) => (None, None),
+            (Kind::Group, confined) => {
+                let guard = Guard::start(None, true)?;
+                (Some(guard), confined.as_ref().map(|_| Own::directory()).transpose()?)
+            }
+            (Kind::Namespaces, None) => (Some(Guard::start(Some(&view::host()), true)?), None),
+            (Kind::Namespaces, Some(confined)) => {
+                let plan = confined.view.as_ref().map(|view| deny::hold(view).and_then(|()| view.plan())).transpose();
+                let plan = plan.map_err(|error| GuardError::new("show a command its files", &error))?;
+                let guard = Guard::start(Some(&plan.unwrap_or_default()), confined.network)?;
+                let own = Own::of(&guard)?;
+                (Some(guard), Some(own))
+            }
         };
-        Ok(Self { parked: None, guard, cgroup, stack: None, kind, limits_memory: false, limits_processes: false })
+        let cgroup = if key.kind == Kind::Open { None } else { Cgroup::make() };
+        Ok(Self {
+            key: Arc::clone(key),
+            parked: None,
+            guard,
+            cgroup,
+            own,
+            rulesets: HashMap::new(),
+            stack: None,
+            limits_memory: false,
+            limits_processes: false,
+        })
     }
 
     /// Makes the process that waits to become a command. Nobody may be in the sandbox.
@@ -42,24 +79,57 @@ impl Sandbox {
         if let Some(cgroup) = &mut self.cgroup {
             cgroup.begin();
         }
-        let scope = match (self.kind, &self.guard) {
+        let mut token = [0; 8];
+        getrandom::fill(&mut token).map_err(|_| SpawnError::no_token())?;
+        // Zero is what is in the register when nobody puts a token there.
+        let token = u64::from_ne_bytes(token).max(1);
+        let scope = match (self.key.kind, &self.guard) {
             (Kind::Namespaces, Some(guard)) => Scope::Namespaces(guard.pidfd()),
-            (Kind::Group, _) => Scope::Group,
-            (Kind::Namespaces | Kind::Open, _) => Scope::Open,
+            _ => Scope::Here,
         };
-        let cgroups = self.cgroup.as_ref().map(Cgroup::tasks).unwrap_or_default();
         let setup = Setup {
             scope,
-            cgroups,
+            cgroups: self.cgroup.as_ref().map(Cgroup::tasks).unwrap_or_default(),
+            powers: self.key.powers(),
+            filter: self.key.purpose(token).map(Filter::new),
+            token,
             #[cfg(test)]
             sabotage: None,
         };
-        let parked = sys::park(&setup, self.stack.take())?;
-        if let (Kind::Group, Some(guard)) = (self.kind, &mut self.guard) {
+        let parked = sys::park(setup, self.stack.take())?;
+        if let (Kind::Group, Some(guard)) = (self.key.kind, &mut self.guard) {
             guard.watch_group(parked.pid());
         }
         self.parked = Some(parked);
         Ok(())
+    }
+
+    /// The ruleset of a confined command.
+    pub(crate) fn ruleset(&mut self, reach: &Reach) -> std::io::Result<Option<Arc<OwnedFd>>> {
+        let Some(own) = &self.own else { return Ok(None) };
+        if let Some(ruleset) = self.rulesets.get(reach) {
+            return Ok(Some(Arc::clone(ruleset)));
+        }
+        let ruleset = Arc::new(reach.ruleset(own)?);
+        if self.rulesets.len() >= MOST_RULESETS {
+            self.rulesets.clear();
+        }
+        self.rulesets.insert(reach.clone(), Arc::clone(&ruleset));
+        Ok(Some(ruleset))
+    }
+
+    /// Where a command's temporary files go, if it must be told.
+    pub(crate) fn temporary(&self) -> Option<&str> {
+        self.own.as_ref().and_then(Own::directory_path)
+    }
+
+    pub(crate) fn key(&self) -> &Arc<Key> {
+        &self.key
+    }
+
+    /// Whether another command finds it as this one did: nothing is left in memory or on disk that is its own.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.own.as_ref().is_none_or(Own::is_clean)
     }
 
     /// Tells the waiting process to execute the program; there must be one.
@@ -80,10 +150,6 @@ impl Sandbox {
             }
         }
         Ok(child)
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
     }
 
     pub(crate) fn guard_mut(&mut self) -> Option<&mut Guard> {
@@ -111,7 +177,7 @@ impl Sandbox {
     /// Whether `RLIMIT_NPROC` counts the command's processes alone: in a user namespace, and not for root, for whom the
     /// kernel ignores it.
     pub(crate) fn counts_processes_by_rlimit(&self) -> bool {
-        !self.limits_processes && self.kind == Kind::Namespaces && !rustix::process::geteuid().is_root()
+        !self.limits_processes && self.key.kind == Kind::Namespaces && !rustix::process::geteuid().is_root()
     }
 
     /// Processor time of the whole tree so far.

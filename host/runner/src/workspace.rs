@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use portcullis_policy::{Code, Problem, visible};
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use crate::WorkspaceError;
@@ -14,6 +14,7 @@ use crate::WorkspaceError;
 pub struct Workspace {
     path: String,
     directory: OwnedFd,
+    identity: (u64, u64),
 }
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::PATH);
@@ -28,7 +29,10 @@ impl Workspace {
         let canonical = std::fs::canonicalize(path).map_err(failed)?;
         let directory = rustix::fs::open(&canonical, DIRECTORY, Mode::empty()).map_err(|errno| failed(errno.into()))?;
         match canonical.into_os_string().into_string() {
-            Ok(path) => Ok(Self { path, directory }),
+            Ok(path) => {
+                let stat = rustix::fs::fstat(&directory).map_err(|errno| failed(errno.into()))?;
+                Ok(Self { path, directory, identity: identity(&stat) })
+            }
             Err(path) => Err(WorkspaceError::NotUnicode { path: path.into() }),
         }
     }
@@ -37,6 +41,11 @@ impl Workspace {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Its device and inode.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        self.identity
     }
 
     /// Opens a directory of the workspace, and says which it is, by device and inode. No symbolic link leads out of it
@@ -58,9 +67,13 @@ impl Workspace {
 }
 
 #[allow(clippy::useless_conversion, reason = "the widths of stat's fields differ between architectures")]
+fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev.into(), stat.st_ino.into())
+}
+
 fn identified(relative: &str, directory: OwnedFd) -> Result<(OwnedFd, (u64, u64)), Problem> {
     let stat = rustix::fs::fstat(&directory).map_err(|errno| cwd_problem(relative, errno))?;
-    Ok((directory, (stat.st_dev.into(), stat.st_ino.into())))
+    Ok((directory, identity(&stat)))
 }
 
 fn cwd_problem(relative: &str, errno: Errno) -> Problem {

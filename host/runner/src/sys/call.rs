@@ -186,14 +186,110 @@ pub(super) fn seccomp(instructions: &[libc::sock_filter]) -> Result {
     }
 }
 
-pub(super) fn mount(source: &CStr, target: &CStr, kind: &CStr, flags: u64) -> Result {
-    // SAFETY: strings that end in NUL; no data.
+/// `umask(2)` applies to the modes of what is made.
+pub(super) fn mkdir(path: &CStr, mode: u32) -> Result {
+    // SAFETY: a string that ends in NUL.
+    unsafe { call(libc::SYS_mkdirat, [libc::AT_FDCWD as usize, path.as_ptr().addr(), mode as usize, 0, 0, 0]) }
+}
+
+/// Opens a file that may be new.
+pub(super) fn create(path: &CStr, mode: u32) -> Result {
+    let flags = libc::O_CREAT | libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let arguments = [libc::AT_FDCWD as usize, path.as_ptr().addr(), flags as usize, mode as usize, 0, 0];
+    // SAFETY: a string that ends in NUL.
+    unsafe { call(libc::SYS_openat, arguments) }
+}
+
+pub(super) fn symlink(target: &CStr, path: &CStr) -> Result {
+    // SAFETY: strings that end in NUL.
+    unsafe {
+        call(libc::SYS_symlinkat, [target.as_ptr().addr(), libc::AT_FDCWD as usize, path.as_ptr().addr(), 0, 0, 0])
+    }
+}
+
+pub(super) fn chdir(path: &CStr) -> Result {
+    // SAFETY: a string that ends in NUL.
+    unsafe { call(libc::SYS_chdir, [path.as_ptr().addr(), 0, 0, 0, 0, 0]) }
+}
+
+pub(super) fn mount(source: &CStr, target: &CStr, kind: &CStr, flags: u64, options: Option<&CStr>) -> Result {
+    let options = options.map_or(0, |options| options.as_ptr().addr());
+    // SAFETY: strings that end in NUL, or none.
     unsafe {
         call(
             libc::SYS_mount,
-            [source.as_ptr().addr(), target.as_ptr().addr(), kind.as_ptr().addr(), flags as usize, 0, 0],
+            [source.as_ptr().addr(), target.as_ptr().addr(), kind.as_ptr().addr(), flags as usize, options, 0],
         )
     }
+}
+
+/// Takes a copy of a mount and all below it.
+pub(super) fn open_tree(path: &CStr) -> Result {
+    const OPEN_TREE_CLONE: c_int = 1;
+    const AT_RECURSIVE: c_int = 0x8000;
+    let flags = OPEN_TREE_CLONE | AT_RECURSIVE | libc::O_CLOEXEC;
+    // SAFETY: a string that ends in NUL.
+    unsafe { call(libc::SYS_open_tree, [libc::AT_FDCWD as usize, path.as_ptr().addr(), flags as usize, 0, 0, 0]) }
+}
+
+/// Attaches a mount that [`open_tree`] took.
+pub(super) fn move_mount(tree: c_int, path: &CStr) -> Result {
+    const MOVE_MOUNT_F_EMPTY_PATH: usize = 4;
+    let arguments =
+        [tree as usize, c"".as_ptr().addr(), libc::AT_FDCWD as usize, path.as_ptr().addr(), MOVE_MOUNT_F_EMPTY_PATH, 0];
+    // SAFETY: strings that end in NUL.
+    unsafe { call(libc::SYS_move_mount, arguments) }
+}
+
+/// Sets attributes of the mount at a path, or of an open one with an empty path, and with `all` of those below it.
+pub(super) fn mount_setattr(tree: c_int, path: &CStr, attributes: u64, all: bool) -> Result {
+    /// `struct mount_attr`.
+    #[repr(C)]
+    struct MountAttr {
+        set: u64,
+        clear: u64,
+        propagation: u64,
+        user_namespace: u64,
+    }
+    const AT_RECURSIVE: c_int = 0x8000;
+    let attributes = MountAttr { set: attributes, clear: 0, propagation: 0, user_namespace: 0 };
+    let flags = libc::AT_EMPTY_PATH | if all { AT_RECURSIVE } else { 0 };
+    let arguments = [
+        tree as usize,
+        path.as_ptr().addr(),
+        flags as usize,
+        (&raw const attributes).addr(),
+        size_of::<MountAttr>(),
+        0,
+    ];
+    // SAFETY: a string that ends in NUL, and a `struct mount_attr` of the size that is given.
+    unsafe { call(libc::SYS_mount_setattr, arguments) }
+}
+
+pub(super) fn pivot_root(new: &CStr, old: &CStr) -> Result {
+    // SAFETY: strings that end in NUL.
+    unsafe { call(libc::SYS_pivot_root, [new.as_ptr().addr(), old.as_ptr().addr(), 0, 0, 0, 0]) }
+}
+
+/// Lets go of a mount at once, whoever uses it (`MNT_DETACH`).
+pub(super) fn unmount(path: &CStr) -> Result {
+    // SAFETY: a string that ends in NUL.
+    unsafe { call(libc::SYS_umount2, [path.as_ptr().addr(), libc::MNT_DETACH as usize, 0, 0, 0, 0]) }
+}
+
+/// Gives up all capabilities: effective, permitted and inheritable.
+pub(super) fn drop_capabilities() -> Result {
+    /// `_LINUX_CAPABILITY_VERSION_3`, and process 0: this one.
+    const HEADER: [u32; 2] = [0x2008_0522, 0];
+    const NONE: [u32; 6] = [0; 6];
+    // SAFETY: the header of version 3 and its two triples of 32 bits, as capset(2) reads them.
+    unsafe { call(libc::SYS_capset, [HEADER.as_ptr().addr(), NONE.as_ptr().addr(), 0, 0, 0, 0]) }
+}
+
+/// Enforces a Landlock ruleset.
+pub(super) fn landlock_restrict_self(ruleset: c_int) -> Result {
+    // SAFETY: landlock_restrict_self(2) takes integers.
+    unsafe { call(libc::SYS_landlock_restrict_self, [ruleset as usize, 0, 0, 0, 0, 0]) }
 }
 
 /// Executes an open file. `mark` lands in the register of the sixth argument, which the kernel does not read.

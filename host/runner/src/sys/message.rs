@@ -12,15 +12,18 @@ pub(super) const STREAMS: c_int = 3;
 /// Where the program's descriptor lands, as the lowest free one.
 pub(super) const PROGRAM: c_int = 4;
 
-/// A control message with the four descriptors, as cmsg(3) lays it out.
+/// Where the Landlock ruleset lands, if there is one.
+pub(super) const RULESET: c_int = 5;
+
+/// A control message with the descriptors, as cmsg(3) lays it out.
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
-    descriptors: [c_int; 4],
+    descriptors: [c_int; 5],
 }
 
-/// Waits for the message; its descriptors are then the lowest free ones: 0, 1, 2 and [`PROGRAM`]. `false` = the other end
-/// of the channel is closed.
+/// Waits for the message; its descriptors are then the lowest free ones: 0, 1, 2, [`PROGRAM`], and with a ruleset
+/// [`RULESET`]. `false` = the other end of the channel is closed.
 pub(super) fn receive(channel: c_int) -> call::Result<bool> {
     let mut byte = 0_u8;
     let mut piece = libc::iovec { iov_base: (&raw mut byte).cast::<c_void>(), iov_len: 1 };
@@ -38,9 +41,12 @@ pub(super) fn receive(channel: c_int) -> call::Result<bool> {
             Err(errno) => return Err(errno),
         }
     }
+    let length = control.header.cmsg_len as usize;
+    let count = length.saturating_sub(size_of::<libc::cmsghdr>()) / size_of::<c_int>();
     let is_right = control.header.cmsg_level == libc::SOL_SOCKET
         && control.header.cmsg_type == libc::SCM_RIGHTS
-        && control.descriptors == [0, 1, 2, PROGRAM];
+        && (count == 4 || count == 5)
+        && control.descriptors.iter().take(count).eq([0, 1, 2, PROGRAM, RULESET].iter().take(count));
     // EPROTO: no message of ours.
     if is_right { Ok(true) } else { Err(Errno(libc::EPROTO)) }
 }

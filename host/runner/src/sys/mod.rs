@@ -9,7 +9,8 @@
 //! | `message.rs` | the message that it waits for |
 //! | `step.rs` | where that can fail |
 //! | `strings.rs` | argv and environment |
-//! | `namespaces.rs` | starting a guard, and the /proc of its namespaces |
+//! | `namespaces.rs` | starting a guard, and mounting in its namespaces |
+//! | `mounts.rs` | the steps of that |
 //! | `guard.rs` | the guard's program itself |
 //! | `pidfd.rs`, `wait.rs` | watching and reaping |
 //! | `features.rs`, `landlock.rs` | what the kernel has, for `probe` |
@@ -21,6 +22,7 @@ mod features;
 mod guard;
 mod landlock;
 mod message;
+pub(crate) mod mounts;
 mod namespaces;
 mod park;
 mod pidfd;
@@ -34,8 +36,8 @@ pub(crate) use clone::Child;
 pub(crate) use features::{has_close_range, seccomp_can_refuse};
 pub(crate) use guard::file as guard_file;
 pub(crate) use landlock::landlock_abi;
-pub(crate) use namespaces::{GuardError, mount_proc, start_guard};
-pub(crate) use park::{Directory, Order, Ordered, Parked, ResourceLimit, Scope, Setup, park};
+pub(crate) use namespaces::{GuardError, GuardStep, mount, start_guard};
+pub(crate) use park::{Directory, Order, Ordered, Parked, Powers, ResourceLimit, Scope, Setup, park};
 pub(crate) use pidfd::watch;
 pub(crate) use signals::{child_signal_is_ignored, restore_child_signal};
 pub(crate) use stack::Stack;

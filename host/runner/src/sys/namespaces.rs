@@ -7,6 +7,7 @@ use std::ptr;
 
 use super::call::{self, Errno};
 use super::clone::{Child, sibling, vfork};
+use super::mounts::{self, Op};
 use super::stack::Stack;
 use super::wait::reap_now;
 
@@ -20,8 +21,8 @@ pub(crate) enum GuardStep {
     Signals,
     Execute,
     Enter,
-    Propagation,
-    Proc,
+    /// A step of the plan.
+    Mount(usize),
 }
 
 impl GuardStep {
@@ -35,8 +36,7 @@ impl GuardStep {
             Self::Signals => "set signals",
             Self::Execute => "execute the guard from memory",
             Self::Enter => "enter the new namespaces",
-            Self::Propagation => "part the new mount namespace from ours",
-            Self::Proc => "mount /proc in the new namespaces",
+            Self::Mount(_) => "mount in the new namespaces",
         }
     }
 }
@@ -59,19 +59,14 @@ struct Frame<'a> {
 
 /// Starts the guard; with namespaces it is pid 1 of a new PID namespace, inside new user, mount and UTS namespaces.
 ///
-/// `file` is the guard's program, `lifeline` the read end of the pipe whose end it waits for.
-pub(crate) fn start_guard(
-    file: BorrowedFd<'_>,
-    lifeline: BorrowedFd<'_>,
-    namespaces: bool,
-) -> Result<Child, GuardError> {
+/// `file` is the guard's program, `lifeline` the read end of the pipe whose end it waits for, `kinds` the namespaces
+/// (`CLONE_NEW…`) that it gets.
+pub(crate) fn start_guard(file: BorrowedFd<'_>, lifeline: BorrowedFd<'_>, kinds: c_int) -> Result<Child, GuardError> {
     let failed = |error| GuardError { step: GuardStep::Clone, error };
     let stack = Stack::new().map_err(failed)?;
-    let flags =
-        if namespaces { libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWUTS } else { 0 };
     let mut frame = Frame { file, lifeline, failed: None };
     // SAFETY: `guard` makes system calls on the frame and nothing else; the frame outlives the call.
-    let child = unsafe { vfork(guard, &stack, flags, ptr::from_mut(&mut frame).cast()) }.map_err(failed)?;
+    let child = unsafe { vfork(guard, &stack, kinds, ptr::from_mut(&mut frame).cast()) }.map_err(failed)?;
     match frame.failed {
         None => Ok(child),
         Some((step, errno)) => {
@@ -105,17 +100,18 @@ fn become_guard(file: c_int, lifeline: c_int) -> Result<std::convert::Infallible
 }
 
 struct MountFrame<'a> {
+    plan: &'a [Op],
     guard: BorrowedFd<'a>,
     inner_stack: *mut c_void,
     inner: Option<(c_int, c_int)>,
     failed: Option<Failure>,
 }
 
-/// Gives a guard's mount namespace a /proc that shows its PID namespace. Its user and group ids must be mapped before.
-pub(crate) fn mount_proc(guard: &OwnedFd) -> Result<(), GuardError> {
+/// Mounts in a guard's namespaces, by a plan. Its user and group ids must be mapped before.
+pub(crate) fn mount(guard: &OwnedFd, plan: &[Op]) -> Result<(), GuardError> {
     let failed = |error| GuardError { step: GuardStep::Clone, error };
     let (outer, inner) = (Stack::new().map_err(failed)?, Stack::new().map_err(failed)?);
-    let mut frame = MountFrame { guard: guard.as_fd(), inner_stack: inner.top(), inner: None, failed: None };
+    let mut frame = MountFrame { plan, guard: guard.as_fd(), inner_stack: inner.top(), inner: None, failed: None };
     // SAFETY: `enter_to_mount` makes system calls on the frame and nothing else; the frame outlives the call.
     let entering = unsafe { vfork(enter_to_mount, &outer, libc::CLONE_FILES, ptr::from_mut(&mut frame).cast()) };
     reap_now(entering.map_err(failed)?.pid);
@@ -134,7 +130,7 @@ pub(crate) fn mount_proc(guard: &OwnedFd) -> Result<(), GuardError> {
 
 /// Enters the namespaces. A PID namespace is entered by children only, so a second one mounts.
 extern "C" fn enter_to_mount(argument: *mut c_void) -> c_int {
-    // SAFETY: `mount_proc` gave it, and waits.
+    // SAFETY: `mount` gave it, and waits.
     let frame = unsafe { &mut *argument.cast::<MountFrame<'_>>() };
     let kinds = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS;
     if let Err(failure) = call::setns(frame.guard.as_raw_fd(), kinds).map_err(at(GuardStep::Enter)) {
@@ -144,7 +140,7 @@ extern "C" fn enter_to_mount(argument: *mut c_void) -> c_int {
     let mut pidfd: c_int = -1;
     // SAFETY: the inner stack is nobody's; the frame and `pidfd` outlive the child, as this process is suspended until
     // it ends.
-    let made = unsafe { sibling(mount, frame.inner_stack, libc::CLONE_VFORK, argument, &raw mut pidfd) };
+    let made = unsafe { sibling(mount_inside, frame.inner_stack, libc::CLONE_VFORK, argument, &raw mut pidfd) };
     match made {
         Ok(pid) => frame.inner = Some((pid, pidfd)),
         Err(errno) => frame.failed = Some((GuardStep::Enter, errno)),
@@ -152,21 +148,15 @@ extern "C" fn enter_to_mount(argument: *mut c_void) -> c_int {
     call::exit(0)
 }
 
-extern "C" fn mount(argument: *mut c_void) -> c_int {
-    // SAFETY: `mount_proc` gave it, and waits.
+extern "C" fn mount_inside(argument: *mut c_void) -> c_int {
+    // SAFETY: `mount` gave it, and waits.
     let frame = unsafe { &mut *argument.cast::<MountFrame<'_>>() };
-    if let Err(failure) = mount_all() {
-        frame.failed = Some(failure);
+    // The modes of what is made are as the plan says.
+    let unmasked = call::umask(0).map_err(|errno| (0, errno)).map(drop);
+    if let Err((step, errno)) = unmasked.and_then(|()| mounts::carry_out(frame.plan)) {
+        frame.failed = Some((GuardStep::Mount(step), errno));
     }
     call::exit(0)
-}
-
-fn mount_all() -> Result<(), Failure> {
-    // What the host mounts later shows up inside; nothing goes the other way.
-    call::mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_SLAVE).map_err(at(GuardStep::Propagation))?;
-    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    call::mount(c"proc", c"/proc", c"proc", flags).map_err(at(GuardStep::Proc))?;
-    Ok(())
 }
 
 fn at(step: GuardStep) -> impl Fn(Errno) -> Failure {

@@ -32,34 +32,50 @@ use rustix::process::{Pid, Signal};
 
 use super::call::{self, Errno};
 use super::clone::{Child, beside, sibling, vfork};
-use super::message::{self, CHANNEL, PROGRAM, STREAMS};
+use super::message::{self, CHANNEL, PROGRAM, RULESET, STREAMS};
 use super::stack::Stack;
 use super::step::{Failure, SpawnError, Step, Steps};
 use super::strings::Strings;
 use super::wait::reap_now;
-use crate::seccomp::{Execution, Filter, Purpose};
+use crate::seccomp::Filter;
 
 /// What a waiting process is made for.
 #[derive(Debug)]
 pub(crate) struct Setup<'a> {
-    /// How its processes are held together.
+    /// Where its processes are.
     pub(crate) scope: Scope<'a>,
     /// `tasks` files of cgroups (version 1): to write a 0 there moves the writer in.
     pub(crate) cgroups: Vec<BorrowedFd<'a>>,
+    pub(crate) powers: Powers,
+    pub(crate) filter: Option<Filter>,
+    /// What the filter wants to see when the program is executed.
+    pub(crate) token: u64,
     /// The step that fails although it need not, in tests.
     #[cfg(test)]
     pub(crate) sabotage: Option<Step>,
 }
 
-/// How a command's processes are held together.
+/// What a command keeps of the powers of those who start it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Powers {
+    /// All.
+    All,
+    /// All but the administration of its namespaces: else root's programs could mount there, and rename the host, for
+    /// those that come after it in the same namespaces.
+    NoAdministration,
+    /// All, and it gets no more by executing a program.
+    NoMore,
+    /// None, and it gets none by executing a program; not even root does.
+    None,
+}
+
+/// Where a command's processes are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scope<'a> {
     /// In the namespaces of this process, by its pidfd.
     Namespaces(BorrowedFd<'a>),
-    /// In the process group of the command, which a seccomp filter keeps them in.
-    Group,
-    /// In the process group of the command, which they can leave.
-    Open,
+    /// In ours.
+    Here,
 }
 
 /// What a waiting process becomes.
@@ -75,6 +91,8 @@ pub(crate) struct Order<'a> {
     /// Where it starts.
     pub(crate) directory: Directory<'a>,
     pub(crate) limits: &'a [ResourceLimit],
+    /// A Landlock ruleset. Without powers it can be enforced.
+    pub(crate) ruleset: Option<BorrowedFd<'a>>,
 }
 
 /// A directory by its path, and what it must be: a path can come to mean something else.
@@ -103,9 +121,10 @@ struct Shared {
     channel: c_int,
     /// The guard's pidfd, for the process that enters its namespaces.
     guard: Option<c_int>,
-    isolated: bool,
+    powers: Powers,
     cgroups: Vec<c_int>,
     filter: Option<Filter>,
+    token: u64,
     stack: *mut c_void,
     inner: Option<(c_int, c_int)>,
     order: *const Order<'static>,
@@ -129,7 +148,7 @@ unsafe impl Send for Parked {}
 unsafe impl Sync for Parked {}
 
 /// Makes a process that waits to become a command. `stack` is used again, where there is one.
-pub(crate) fn park(setup: &Setup<'_>, stack: Option<Stack>) -> Result<Parked, SpawnError> {
+pub(crate) fn park(setup: Setup<'_>, stack: Option<Stack>) -> Result<Parked, SpawnError> {
     let stack = match stack {
         Some(stack) => stack,
         None => Stack::new().map_err(|error| SpawnError::new(Step::Stack, error))?,
@@ -139,13 +158,7 @@ pub(crate) fn park(setup: &Setup<'_>, stack: Option<Stack>) -> Result<Parked, Sp
         .map_err(|errno| SpawnError::new(Step::Channel, errno))?;
     let guard = match setup.scope {
         Scope::Namespaces(guard) => Some(guard.as_raw_fd()),
-        Scope::Group | Scope::Open => None,
-    };
-    let purpose = |group| Purpose { group, confine: false, network: true, execution: Execution::Any };
-    let filter = match setup.scope {
-        Scope::Namespaces(_) => Some(Filter::new(purpose(false))),
-        Scope::Group => Some(Filter::new(purpose(true))),
-        Scope::Open => None,
+        Scope::Here => None,
     };
     #[cfg(test)]
     let steps = Steps { sabotage: setup.sabotage };
@@ -155,9 +168,10 @@ pub(crate) fn park(setup: &Setup<'_>, stack: Option<Stack>) -> Result<Parked, Sp
         steps,
         channel: theirs.as_raw_fd(),
         guard,
-        isolated: guard.is_some(),
+        powers: setup.powers,
         cgroups: setup.cgroups.iter().map(BorrowedFd::as_raw_fd).collect(),
-        filter,
+        filter: setup.filter,
+        token: setup.token,
         stack: stack.top(),
         inner: None,
         order: ptr::null(),
@@ -218,11 +232,13 @@ impl Parked {
         // SAFETY: the process waits for the message that is sent below, and reads this after it.
         unsafe { (*self.shared).order = ptr::from_ref(order).cast() };
         let [stdin, stdout, stderr] = order.stdio;
-        // They land in its descriptors 0, 1, 2 and PROGRAM: those are its lowest free ones.
-        let descriptors = [stdin, stdout, stderr, order.program];
-        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+        // They land in its descriptors 0, 1, 2, PROGRAM and RULESET: those are its lowest free ones.
+        let program = order.program;
+        let descriptors = [stdin, stdout, stderr, program, order.ruleset.unwrap_or(program)];
+        let count = if order.ruleset.is_some() { 5 } else { 4 };
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(5))];
         let mut control = SendAncillaryBuffer::new(&mut space);
-        control.push(SendAncillaryMessage::ScmRights(&descriptors));
+        control.push(SendAncillaryMessage::ScmRights(&descriptors[..count]));
         let byte = [io::IoSlice::new(b"!")];
         let sent =
             rustix::io::retry_on_intr(|| rustix::net::sendmsg(&self.channel, &byte, &mut control, SendFlags::NOSIGNAL));
@@ -332,7 +348,7 @@ extern "C" fn wait_for_order(argument: *mut c_void) -> c_int {
 /// `shared` is valid, and for the fields that are read here only read meanwhile.
 unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallible, Failure> {
     // SAFETY: the caller's promise.
-    let (steps, channel, isolated) = unsafe { ((*shared).steps, (*shared).channel, (*shared).isolated) };
+    let (steps, channel, powers) = unsafe { ((*shared).steps, (*shared).channel, (*shared).powers) };
     // A session of its own: no controlling terminal, no job control from ours.
     steps.take(Step::Session, call::setsid)?;
     steps.take(Step::Session, || call::umask(0o022))?;
@@ -353,15 +369,9 @@ unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallib
             steps.take(Step::Signals, || call::signal(signal, libc::SIG_DFL))?;
         }
     }
-    if isolated {
-        give_up_administration(steps)?;
-    }
+    give_up(steps, powers)?;
     // SAFETY: as above.
     if let Some(filter) = unsafe { &(*shared).filter } {
-        if !isolated {
-            // Who has no powers may filter only after giving up ever getting any.
-            steps.take(Step::Filter, || call::prctl(libc::PR_SET_NO_NEW_PRIVS, 1))?;
-        }
         steps.take(Step::Filter, || call::seccomp(filter.instructions()))?;
     }
 
@@ -375,11 +385,16 @@ unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallib
         steps.take(Step::Limit, || call::set_limit(*resource, *soft, *hard))?;
     }
     enter_directory(steps, order.directory)?;
+    if order.ruleset.is_some() {
+        steps.take(Step::Ruleset, || call::landlock_restrict_self(RULESET))?;
+    }
     // The channel and the program are closed as the program is executed, and whatever else there might be.
     steps.take(Step::Inheritance, || call::close_range(STREAMS, c_int::MAX, libc::CLOSE_RANGE_CLOEXEC))?;
     steps.take(Step::Mask, call::unblock_signals)?;
+    // SAFETY: as above.
+    let token = unsafe { (*shared).token };
     // SAFETY: the lists of `Strings` are as execve(2) wants them.
-    steps.take(Step::Execute, || unsafe { call::execute(PROGRAM, order.argv.as_ptr(), order.env.as_ptr(), 0) })?;
+    steps.take(Step::Execute, || unsafe { call::execute(PROGRAM, order.argv.as_ptr(), order.env.as_ptr(), token) })?;
     call::exit(127)
 }
 
@@ -395,11 +410,45 @@ fn enter_directory(steps: Steps, directory: Directory<'_>) -> Result<(), Failure
     Ok(())
 }
 
-/// Takes CAP_SYS_ADMIN out of the bounding set, so that not even root's programs get it: in its user namespace it would
-/// let the command mount, and rename the host, for those that come after it in the same namespaces.
-fn give_up_administration(steps: Steps) -> Result<(), Failure> {
+/// Gives up powers, as capabilities(7) has it, and where that leaves none also the right to get any: a filter may be
+/// installed, and a ruleset enforced, by those who have administrative powers or have given that up.
+fn give_up(steps: Steps, powers: Powers) -> Result<(), Failure> {
     const CAP_SYS_ADMIN: usize = 21;
-    steps.take(Step::Capability, || call::prctl(libc::PR_CAPBSET_DROP, CAP_SYS_ADMIN))?;
+    const MOST_CAPABILITIES: usize = 64;
+    /// Root's programs get none; changes of user ids change none; none are kept or raised. Each is locked.
+    const NONE_EVER: usize = 0b1110_1111;
+    match powers {
+        Powers::All => return Ok(()),
+        Powers::NoAdministration => {
+            steps.take(Step::Capability, || call::prctl(libc::PR_CAPBSET_DROP, CAP_SYS_ADMIN))?;
+            return Ok(());
+        }
+        Powers::NoMore => {
+            steps.take(Step::Capability, || call::prctl(libc::PR_SET_NO_NEW_PRIVS, 1))?;
+            return Ok(());
+        }
+        Powers::None => {}
+    }
+    steps.take(Step::Capability, || call::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as usize))?;
+    // Who may not change these has nothing to lose: EPERM.
+    let mut powerful = true;
+    for capability in 0..MOST_CAPABILITIES {
+        match call::prctl(libc::PR_CAPBSET_DROP, capability) {
+            Ok(_) => {}
+            // There are no more.
+            Err(Errno(libc::EINVAL)) => break,
+            Err(Errno(libc::EPERM)) => {
+                powerful = false;
+                break;
+            }
+            Err(errno) => return Err((Step::Capability, errno)),
+        }
+    }
+    if powerful {
+        steps.take(Step::Capability, || call::prctl(libc::PR_SET_SECUREBITS, NONE_EVER))?;
+    }
+    steps.take(Step::Capability, call::drop_capabilities)?;
+    steps.take(Step::Capability, || call::prctl(libc::PR_SET_NO_NEW_PRIVS, 1))?;
     Ok(())
 }
 

@@ -21,6 +21,7 @@ pub(crate) enum Step {
     Limit,
     Directory,
     OtherDirectory,
+    Ruleset,
     Inheritance,
     Mask,
     Execute,
@@ -28,7 +29,7 @@ pub(crate) enum Step {
 
 impl Step {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Stack,
         Self::Channel,
         Self::Clone,
@@ -43,6 +44,7 @@ impl Step {
         Self::Limit,
         Self::Directory,
         Self::OtherDirectory,
+        Self::Ruleset,
         Self::Inheritance,
         Self::Mask,
         Self::Execute,
@@ -65,6 +67,7 @@ impl Step {
             Self::Limit => "set a resource limit",
             Self::Directory => "enter the working directory",
             Self::OtherDirectory => "enter the working directory that was checked (its path leads to another now)",
+            Self::Ruleset => "enforce the Landlock ruleset",
             Self::Inheritance => "keep descriptors from the program",
             Self::Execute => "execute the program",
         }
@@ -79,6 +82,16 @@ pub(crate) struct SpawnError {
 }
 
 impl SpawnError {
+    /// There is no randomness for a token.
+    pub(crate) fn no_token() -> Self {
+        Self::new(Step::Filter, io::ErrorKind::Other)
+    }
+
+    /// The Landlock ruleset can't be built.
+    pub(crate) fn no_ruleset(error: io::Error) -> Self {
+        Self::new(Step::Ruleset, error)
+    }
+
     pub(super) fn new(step: Step, error: impl Into<io::Error>) -> Self {
         Self { step, error: error.into() }
     }

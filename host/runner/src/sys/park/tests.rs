@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use rustix::fs::{Mode, OFlags};
 
 use super::*;
+use crate::seccomp::{Execution, Purpose};
 use crate::sys::wait::wait;
 
 fn open(path: &str) -> OwnedFd {
@@ -15,8 +16,14 @@ fn null() -> OwnedFd {
     rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).unwrap()
 }
 
-fn parked(scope: Scope<'_>, sabotage: Option<Step>) -> Parked {
-    park(&Setup { scope, cgroups: Vec::new(), sabotage }, None).unwrap()
+fn setup(powers: Powers, sabotage: Option<Step>) -> Setup<'static> {
+    let purpose = Purpose { group: true, confine: true, network: false, execution: Execution::Once(5) };
+    let filter = (powers != Powers::All).then(|| Filter::new(purpose));
+    Setup { scope: Scope::Here, cgroups: Vec::new(), powers, filter, token: 5, sabotage }
+}
+
+fn parked(powers: Powers, sabotage: Option<Step>) -> Parked {
+    park(setup(powers, sabotage), None).unwrap()
 }
 
 /// Starts `/bin/sh -c 'exit 7'` in `/`.
@@ -33,6 +40,7 @@ fn start(parked: Parked, relative: &str, limits: &[ResourceLimit]) -> Result<Chi
         stdio: [null.as_fd(); 3],
         directory: Directory { workspace: &workspace, relative: &relative, device: root.dev(), inode: root.ino() },
         limits,
+        ruleset: None,
     };
     parked.order(&order).confirm().map(|(child, _)| child)
 }
@@ -52,9 +60,9 @@ fn is_gone(pid: Pid) -> bool {
 }
 
 #[test]
-fn a_program_runs_in_both_scopes_without_namespaces() {
-    for scope in [Scope::Open, Scope::Group] {
-        assert_eq!(exit_code(&start(parked(scope, None), ".", &[]).unwrap()), Some(7));
+fn a_program_runs_with_whatever_powers() {
+    for powers in [Powers::All, Powers::NoMore, Powers::None] {
+        assert_eq!(exit_code(&start(parked(powers, None), ".", &[]).unwrap()), Some(7));
     }
 }
 
@@ -62,7 +70,7 @@ fn a_program_runs_in_both_scopes_without_namespaces() {
 fn each_step_that_fails_is_named_and_leaves_no_process() {
     let limits = [ResourceLimit { resource: libc::RLIMIT_CORE as c_int, soft: 0, hard: 0 }];
     for step in Step::ALL {
-        let parked = parked(Scope::Group, Some(step));
+        let parked = parked(Powers::None, Some(step));
         let pid = parked.pid();
         let result = start(parked, ".", &limits);
         // These happen elsewhere, or not here.
@@ -74,7 +82,7 @@ fn each_step_that_fails_is_named_and_leaves_no_process() {
                 | Step::Namespaces
                 | Step::Cgroup
                 | Step::OtherDirectory
-                | Step::Capability
+                | Step::Ruleset
         );
         if here {
             let error = result.unwrap_err();
@@ -88,8 +96,8 @@ fn each_step_that_fails_is_named_and_leaves_no_process() {
 
 #[test]
 fn one_that_is_not_wanted_any_more_ends() {
-    for scope in [Scope::Open, Scope::Group] {
-        let parked = parked(scope, None);
+    for powers in [Powers::All, Powers::NoMore, Powers::None] {
+        let parked = parked(powers, None);
         let pid = parked.pid();
         assert!(!is_gone(pid));
         drop(parked);
@@ -99,7 +107,7 @@ fn one_that_is_not_wanted_any_more_ends() {
 
 #[test]
 fn one_whose_host_closes_the_channel_ends_by_itself() {
-    let mut parked = parked(Scope::Open, None);
+    let mut parked = parked(Powers::All, None);
     parked.channel = null();
     let mut ends = [rustix::event::PollFd::new(parked.pidfd.as_ref().unwrap(), rustix::event::PollFlags::IN)];
     rustix::event::poll(&mut ends, None).unwrap();
@@ -109,7 +117,7 @@ fn one_whose_host_closes_the_channel_ends_by_itself() {
 
 #[test]
 fn one_that_is_killed_while_it_waits_is_an_error() {
-    let parked = parked(Scope::Open, None);
+    let parked = parked(Powers::All, None);
     rustix::process::pidfd_send_signal(parked.pidfd.as_ref().unwrap(), Signal::KILL).unwrap();
     let mut ends = [rustix::event::PollFd::new(parked.pidfd.as_ref().unwrap(), rustix::event::PollFlags::IN)];
     rustix::event::poll(&mut ends, None).unwrap();
@@ -121,7 +129,7 @@ fn one_that_is_killed_while_it_waits_is_an_error() {
 #[test]
 fn while_it_waits_it_holds_no_descriptor_but_the_channel() {
     let _held = null();
-    let parked = parked(Scope::Open, None);
+    let parked = parked(Powers::All, None);
     let listed = || {
         let directory = std::fs::read_dir(format!("/proc/{}/fd", parked.pid().as_raw_pid())).unwrap();
         let mut names: Vec<_> = directory.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -139,7 +147,7 @@ fn while_it_waits_it_holds_no_descriptor_but_the_channel() {
 fn a_stack_serves_one_after_another() {
     let mut stack = None;
     for _ in 0..3 {
-        let parked = park(&Setup { scope: Scope::Open, cgroups: Vec::new(), sabotage: None }, stack).unwrap();
+        let parked = park(setup(Powers::All, None), stack).unwrap();
         let (program, null) = (open("/bin/true"), null());
         let strings = Strings::new(["true"]).unwrap();
         let root = std::fs::metadata("/").unwrap();
@@ -150,6 +158,7 @@ fn a_stack_serves_one_after_another() {
             stdio: [null.as_fd(); 3],
             directory: Directory { workspace: c"/", relative: c".", device: root.dev(), inode: root.ino() },
             limits: &[],
+            ruleset: None,
         };
         let (child, back) = parked.order(&order).confirm().unwrap();
         assert_eq!(exit_code(&child), Some(0));
@@ -160,12 +169,12 @@ fn a_stack_serves_one_after_another() {
 
 #[test]
 fn another_directory_than_the_one_that_was_checked_is_refused() {
-    assert_eq!(start(parked(Scope::Open, None), "usr", &[]).unwrap_err().step, Step::OtherDirectory);
+    assert_eq!(start(parked(Powers::All, None), "usr", &[]).unwrap_err().step, Step::OtherDirectory);
 }
 
 #[test]
 fn a_limit_that_the_kernel_refuses_is_an_error_of_its_step() {
     let wrong = [ResourceLimit { resource: libc::RLIMIT_CORE as c_int, soft: 1, hard: 0 }];
-    let error = start(parked(Scope::Open, None), ".", &wrong).unwrap_err();
+    let error = start(parked(Powers::All, None), ".", &wrong).unwrap_err();
     assert_eq!((error.step, error.error.raw_os_error()), (Step::Limit, Some(libc::EINVAL)));
 }
