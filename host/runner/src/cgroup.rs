@@ -8,7 +8,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -235,8 +234,10 @@ fn read(file: &File) -> String {
 
 impl Group {
     fn make(hierarchy: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("portcullis-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        // One that was killed may have had our process id, and in containers all are 1.
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        let name = format!("portcullis-{}-{:016x}", std::process::id(), u64::from_ne_bytes(random));
         let directory = hierarchy.join(name);
         fs::create_dir(&directory)?;
         let tasks = File::options().write(true).open(directory.join("tasks"));
@@ -283,7 +284,9 @@ fn sweep(hierarchy: &Path) {
     for entry in fs::read_dir(hierarchy).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let maker = name.to_str().and_then(|name| name.strip_prefix("portcullis-")?.split('-').next());
-        let is_gone = maker.is_some_and(|maker| !Path::new("/proc").join(maker).exists());
+        let ours = std::process::id().to_string();
+        // One of ours that is this old was our namesake's: this is done once, before any is made.
+        let is_gone = maker.is_some_and(|maker| maker == ours || !Path::new("/proc").join(maker).exists());
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
         if is_gone && age.is_some_and(|age| age > OLD) {
             let _in_use = fs::remove_dir(entry.path());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, WaitOptions};
 
 /// Most processes that are looked at: a fork bomb must not keep the host busy.
 const MOST: usize = 4096;
@@ -19,6 +19,31 @@ pub(crate) fn descendants(root: Pid) -> Option<Vec<Pid>> {
     found.sort_unstable_by_key(|process| process.as_raw_pid());
     found.dedup();
     Some(found)
+}
+
+/// Whether a process group has a member that is more than a zombie: those wait for their parent, and do nothing. The
+/// zombies that are this process's own, as it is for orphans where it is pid 1, are reaped.
+pub(crate) fn group_is_alive(group: Pid) -> bool {
+    if rustix::process::getpid().is_init() {
+        return loop {
+            match rustix::process::waitpgid(group, WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => break true,
+                Err(_) => break false,
+            }
+        };
+    }
+    if rustix::process::test_kill_process_group(group).is_err() {
+        return false;
+    }
+    // There is somebody: only who is worth a look through /proc.
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok()).any(|stat| {
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
+        // State, parent, process group: fields 3, 4 and 5 of proc_pid_stat(5).
+        let (state, member) = (fields.next(), fields.nth(1));
+        member == Some(group.as_raw_pid().to_string().as_str()) && !matches!(state, Some("Z" | "X"))
+    })
 }
 
 fn children(process: Pid) -> Option<Vec<Pid>> {

@@ -9,9 +9,9 @@ use rustix::process::Pid;
 use tokio::io::unix::AsyncFd;
 
 use crate::guard::Kind;
-use crate::pool;
 use crate::sandbox::Sandbox;
 use crate::sys::{self, Child, Ended};
+use crate::{pool, proc};
 
 /// How long a killed command may take to die (it may hang in the kernel) before its fate counts as unknown.
 const REAP: Duration = Duration::from_secs(5);
@@ -156,7 +156,7 @@ impl Tree {
             _ => {
                 let pid = self.pid;
                 let gone = async {
-                    while rustix::process::test_kill_process_group(pid).is_ok() {
+                    while proc::group_is_alive(pid) {
                         tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                 };

@@ -34,6 +34,7 @@ async fn an_outcome_says_all_there_is_to_say() {
                 "landlock",
                 "seccomp",
                 "capabilities",
+                "mount-namespace",
                 "network-namespace",
             ],
         },

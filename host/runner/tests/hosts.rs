@@ -203,7 +203,6 @@ async fn a_host_that_is_pid_1_keeps_statuses_and_no_zombies() {
 }
 
 #[tokio::test]
-#[ignore = "zombies of a process group count as alive until they are reaped, and nobody reaps them"]
 async fn a_host_that_is_pid_1_keeps_no_zombies_of_commands_without_namespaces_either() {
     let test = "a_host_that_is_pid_1_keeps_no_zombies_of_commands_without_namespaces_either";
     if case().is_none() {
@@ -230,7 +229,6 @@ fn groups_of_pid_1(directory: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-#[ignore = "names of cgroups repeat with process ids, and a name that is taken costs the limits of the tree"]
 async fn a_host_with_the_process_id_of_one_that_was_killed_has_its_limits_all_the_same() {
     let test = "a_host_with_the_process_id_of_one_that_was_killed_has_its_limits_all_the_same";
     let bench = Bench::at("limits", &["true"]);
