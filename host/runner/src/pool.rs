@@ -130,7 +130,7 @@ pub(crate) fn give_back(sandbox: Sandbox) {
     let shelf = shelf(sandbox.key());
     {
         let mut ready = lock(&shelf.ready);
-        if ready.parked.len() + ready.clean.len() >= MOST_READY {
+        if ready.retired || ready.parked.len() + ready.clean.len() >= MOST_READY {
             drop(ready);
             return clear(sandbox);
         }
@@ -277,17 +277,15 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
     }
 }
 
-/// Parks processes in what is clean, and makes more where more is wanted. One that is not wanted any more when it is
-/// made comes back.
+/// Makes what is wanted, of what is clean first. One that is not wanted any more when it is made comes back.
 fn refill(shelf: &Shelf) -> Option<Sandbox> {
     loop {
         let clean = {
             let mut ready = lock(&shelf.ready);
-            let clean = ready.clean.pop();
-            if clean.is_none() && !ready.lacks() {
+            if !ready.lacks() {
                 return None;
             }
-            clean
+            ready.clean.pop()
         };
         // Where it fails now (no processes left, say) the next command tries itself, and says why.
         let mut sandbox = clean.map_or_else(|| Sandbox::make(&shelf.key), Ok).ok()?;
@@ -295,7 +293,7 @@ fn refill(shelf: &Shelf) -> Option<Sandbox> {
             return Some(sandbox);
         }
         let mut ready = lock(&shelf.ready);
-        if ready.retired || ready.parked.len() >= MOST_READY {
+        if !ready.lacks() {
             return Some(sandbox);
         }
         ready.parked.push(sandbox);

@@ -75,10 +75,11 @@ impl Process {
         let ended = self.reap().await;
         // What has ended well has not been killed: no need to ask.
         let memory_exceeded = !ended.as_ref().is_ok_and(|ended| ended.code == Some(0)) && tree.memory_exceeded();
-        if alone && ended.is_ok() && tree.is_clean() {
-            tree.give_back();
-        } else {
-            tree.wait().await;
+        // What is left in files only is cleared away with the sandbox, in its own time.
+        match (alone && ended.is_ok(), tree.is_clean()) {
+            (true, true) => tree.give_back(),
+            (true, false) => {}
+            (false, _) => tree.wait().await,
         }
         (ended, leftovers, memory_exceeded)
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portcullis_policy::Request;
 use portcullis_runner::{Input, StartError, Status, Streams, restore_child_signal, settle, start};
@@ -184,6 +185,7 @@ fn children() -> String {
 async fn a_host_that_is_pid_1_keeps_statuses_and_no_zombies() {
     let test = "a_host_that_is_pid_1_keeps_statuses_and_no_zombies";
     if case().is_none() {
+        let _alone = alone();
         if let Some(launcher) = as_pid_1() {
             passed(&mut host(&launcher, test, "here"));
         }
@@ -206,6 +208,7 @@ async fn a_host_that_is_pid_1_keeps_statuses_and_no_zombies() {
 async fn a_host_that_is_pid_1_keeps_no_zombies_of_commands_without_namespaces_either() {
     let test = "a_host_that_is_pid_1_keeps_no_zombies_of_commands_without_namespaces_either";
     if case().is_none() {
+        let _alone = alone();
         if let Some(launcher) = as_pid_1() {
             passed(&mut host(&launcher, test, "here"));
         }
@@ -214,6 +217,12 @@ async fn a_host_that_is_pid_1_keeps_no_zombies_of_commands_without_namespaces_ei
     let bench = Bench::at("none", &["sh"]);
     let outcome = bench.sh("sleep 1000 & exit 3").await;
     assert_eq!((outcome.status, children().as_str()), (Status::Exited(3), ""), "after {:?}", outcome.usage.wall);
+}
+
+/// Hosts with the process id 1 one after another: one of them clears away what has that id in its name.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a host that has this id has made in the cgroup file system and left there.
@@ -239,6 +248,7 @@ async fn a_host_with_the_process_id_of_one_that_was_killed_has_its_limits_all_th
         // As a host does that is killed: whatever it has made stays.
         std::process::exit(0);
     }
+    let _alone = alone();
     let Some(launcher) = as_pid_1() else { return };
     for name in ["first", "second"] {
         let file = bench.folder().join(name);
