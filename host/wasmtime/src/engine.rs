@@ -31,6 +31,7 @@ impl ToolEngine {
         let engine = Engine::new(&config)?;
         let mut linker = Linker::new(&engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        p2::add_denied_paths_to_linker(&mut linker)?;
         p2::add_to_linker(&mut linker)?;
         let weak = engine.weak();
         std::thread::Builder::new().name("portcullis-epoch".to_owned()).spawn(move || {

@@ -65,6 +65,11 @@
 //! }
 //! ```
 //!
+//! # Denied paths
+//!
+//! A preopen is served by the host, outside the kernel's confinement of commands. A host that gives one to guests must
+//! keep what the policy denies from them by [`p2::add_denied_paths_to_linker`] and [`DeniedPaths`]; [`Tool`] does.
+//!
 //! # Limits of [`Tool`]
 //!
 //! | what | ceiling | beyond it |
@@ -84,6 +89,7 @@ mod bindings;
 mod clock;
 mod convert;
 mod ctx;
+mod denied;
 mod engine;
 mod error;
 mod host;
@@ -94,6 +100,7 @@ mod tool;
 pub mod p2;
 
 pub use ctx::{ShellExecCtx, ShellExecCtxView, ShellExecView};
+pub use denied::{DeniedPaths, DeniedPathsView};
 pub use engine::ToolEngine;
 pub use error::{LoadError, RunError};
 pub use limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS, MAX_TABLES};

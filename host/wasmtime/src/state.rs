@@ -4,10 +4,11 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::limiter::Limiter;
-use crate::{ShellExecCtx, ShellExecCtxView, ShellExecView};
+use crate::{DeniedPaths, DeniedPathsView, ShellExecCtx, ShellExecCtxView, ShellExecView};
 
 pub(crate) struct State {
     pub(crate) wasi: WasiCtx,
+    pub(crate) denied: DeniedPaths,
     pub(crate) shell: ShellExecCtx,
     pub(crate) table: ResourceTable,
     pub(crate) limiter: Limiter,
@@ -16,6 +17,12 @@ pub(crate) struct State {
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl DeniedPathsView for State {
+    fn denied_paths(&mut self) -> &DeniedPaths {
+        &self.denied
     }
 }
 

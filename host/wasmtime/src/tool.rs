@@ -1,5 +1,6 @@
 //! Running a component that has a `main`.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx};
 use crate::clock::{ComputeClock, ComputeExceeded};
 use crate::limiter::Limiter;
 use crate::state::State;
-use crate::{HOSTCALL_FUEL, LoadError, RunError, ShellExecCtx, ToolEngine};
+use crate::{DeniedPaths, HOSTCALL_FUEL, LoadError, RunError, ShellExecCtx, ToolEngine};
 
 /// A compiled component with a `main`, linked and ready to be instantiated.
 pub struct Tool {
@@ -121,6 +122,7 @@ impl Tool {
         let state = State {
             wasi: wasi(&self.name, &arguments, gate.workspace(), gate.policy().guest_files())
                 .map_err(RunError::Preopen)?,
+            denied: denied(gate).map_err(|error| RunError::Preopen(error.into()))?,
             shell: ShellExecCtx::new(Arc::clone(session)),
             table: ResourceTable::new(),
             limiter: Limiter::new(settings.memory),
@@ -173,6 +175,14 @@ fn wasi(name: &str, arguments: &[String], workspace: &str, files: GuestFiles) ->
         builder.preopened_dir(workspace, guest_path, permissions)?;
     }
     Ok(builder.build())
+}
+
+/// What the policy denies of the workspace, where the tool sees any of it.
+fn denied(gate: &Gate) -> io::Result<DeniedPaths> {
+    match gate.policy().guest_files() {
+        GuestFiles::None => Ok(DeniedPaths::default()),
+        GuestFiles::Read | GuestFiles::Write => DeniedPaths::new(gate.workspace().as_ref(), gate.policy().deny()),
+    }
 }
 
 /// An exit is an ordinary end; everything else has a name of its own, or is a trap.
