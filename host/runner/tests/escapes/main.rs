@@ -23,3 +23,4 @@ macro_rules! attacks {
 }
 
 mod files;
+mod links;
