@@ -24,3 +24,5 @@ macro_rules! attacks {
 
 mod files;
 mod links;
+mod proc;
+mod processes;
