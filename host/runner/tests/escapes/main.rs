@@ -24,5 +24,6 @@ macro_rules! attacks {
 
 mod files;
 mod links;
+mod network;
 mod proc;
 mod processes;
