@@ -23,7 +23,9 @@ macro_rules! attacks {
 }
 
 mod files;
+mod kernel;
 mod links;
+mod namespaces;
 mod network;
 mod proc;
 mod processes;
