@@ -22,6 +22,8 @@ macro_rules! attacks {
     };
 }
 
+mod administration;
+mod capabilities;
 mod files;
 mod kernel;
 mod links;
