@@ -24,6 +24,7 @@ macro_rules! attacks {
 
 mod administration;
 mod capabilities;
+mod execution;
 mod files;
 mod kernel;
 mod links;
