@@ -24,9 +24,11 @@ macro_rules! attacks {
 
 mod administration;
 mod capabilities;
+mod descriptors;
 mod execution;
 mod files;
 mod kernel;
+mod leftovers;
 mod links;
 mod namespaces;
 mod network;
