@@ -24,6 +24,7 @@ macro_rules! attacks {
 
 mod administration;
 mod capabilities;
+mod denied;
 mod descriptors;
 mod execution;
 mod files;
