@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use portcullis_policy::Request;
+use portcullis_policy::{Network, Request};
 use portcullis_runner::{Level, Outcome};
 use tempfile::TempDir;
 
@@ -207,11 +207,15 @@ fn script(arena: &Arena, code: &str, level: Level) -> String {
 }
 
 fn policy(attack: &Attack, level: Level) -> String {
-    let Attack { program, children, policy, .. } = attack;
+    let Attack { program, children, network, policy, .. } = attack;
     let (policy, children) =
         if level == Level::None { ("", String::new()) } else { (*policy, format!("children = {children}\n")) };
+    let network = match network {
+        Network::None => "",
+        Network::Host => "confinement.network = \"host\"\n",
+    };
     format!(
-        "{policy}\n[[program]]\nname = {:?}\nfile = {program:?}\n{children}\
+        "{network}{policy}\n[[program]]\nname = {:?}\nfile = {program:?}\n{children}\
          [[program.rule]]\nid = \"attack\"\ndecision = \"allow\"\nwhy = \"a test\"\n",
         attack.name(),
     )

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use portcullis_policy::Request;
+use portcullis_policy::{Network, Request};
 use portcullis_runner::{Level, Outcome, Status, available_level};
 
 use crate::arena::{Arena, Place};
@@ -81,6 +81,8 @@ pub(crate) struct Attack {
     pub(crate) baseline: Baseline,
     /// `children` in the policy, as TOML.
     pub(crate) children: &'static str,
+    /// What the policy gives and the command asks for.
+    pub(crate) network: Network,
     /// More lines of the policy, for level `full`.
     pub(crate) policy: &'static str,
     /// What must be in place before; `Err` says why this machine can't have it.
@@ -99,6 +101,7 @@ impl Attack {
             end: End::Refused,
             baseline: Baseline::None,
             children: "\"none\"",
+            network: Network::None,
             policy: "",
             prepare: |_| Ok(()),
         }
@@ -134,6 +137,16 @@ impl Attack {
     /// Lets it execute these.
     pub(crate) const fn children(self, children: &'static str) -> Self {
         Self { children, ..self }
+    }
+
+    /// Gives it the network, and whatever comes with that.
+    pub(crate) const fn networked(self) -> Self {
+        Self { network: Network::Host, ..self }
+    }
+
+    /// With these lines in the policy for level `full`.
+    pub(crate) const fn under(self, policy: &'static str) -> Self {
+        Self { policy, ..self }
     }
 
     pub(crate) const fn prepared(self, prepare: fn(&mut Arena) -> Result<(), String>) -> Self {
@@ -213,14 +226,14 @@ impl Attack {
     }
 
     async fn command(&self, arena: &Arena) -> Text {
-        let first = arena.run(&self.request(arena)).await.into();
+        let first = arena.run(&self.request(self.arguments(arena))).await.into();
         let Some(next) = self.next else { return first };
         // The first one must have got as far as it could: a mistake in it must not read as protection.
         let Text { status, .. } = &first;
         let ended = matches!(status, Status::Exited(0 | REFUSED | ABSENT) | Status::Signaled(_));
         assert!(ended, "the first command: {first:#?}");
-        let request = Request::new(self.name()).args(["-I", "-S", "-c", &arena.script(next)]);
-        arena.run(&request).await.into()
+        let arguments = ["-I", "-S", "-c", &arena.script(next)].map(str::to_owned).to_vec();
+        arena.run(&self.request(arguments)).await.into()
     }
 
     /// As a child of the host's.
@@ -238,8 +251,12 @@ impl Attack {
         }
     }
 
-    fn request(&self, arena: &Arena) -> Request {
-        Request::new(self.name()).args(self.arguments(arena))
+    fn request(&self, arguments: Vec<String>) -> Request {
+        let request = Request::new(self.name()).args(arguments);
+        match self.network {
+            Network::None => request,
+            Network::Host => request.network(),
+        }
     }
 
     fn arguments(&self, arena: &Arena) -> Vec<String> {

@@ -72,10 +72,8 @@ os.setxattr('own', 'security.capability', struct.pack('IIIII', 0x02000000, 0xfff
     a_priority_above_all_others_is_taken => Attack::root("os.setpriority(os.PRIO_PROCESS, 0, -20); won()");
 
     /// `CAP_SYS_RESOURCE`: as many files as are wanted.
-    a_limit_is_raised_again => Attack {
-        policy: "limits = { open-files = 64 }",
-        ..Attack::python(
-            "
+    a_limit_is_raised_again => Attack::python(
+        "
 import resource
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 if not CONFINED and most < 300:
@@ -84,8 +82,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
 files = [os.open('/dev/null', os.O_RDONLY) for _ in range(200)]
 won()
 ",
-        )
-    };
+    ).under("limits = { open-files = 64 }");
 
     what_is_left_of_all_powers_is_used => Attack::root(
         "

@@ -7,12 +7,12 @@ use crate::attack::{Aim, Attack};
 
 /// What is denied is there.
 const fn there(code: &'static str) -> Attack {
-    Attack { policy: DENY, ..Attack::python(code).prepared(prepare) }
+    Attack::python(code).prepared(prepare).under(DENY)
 }
 
 /// Nothing of it is there.
 const fn missing(code: &'static str) -> Attack {
-    Attack { policy: DENY, ..Attack::python(code) }
+    Attack::python(code).under(DENY)
 }
 
 const DENY: &str = "workspace.deny = [\".git/hooks\", \".env\"]";

@@ -35,3 +35,5 @@ mod namespaces;
 mod network;
 mod proc;
 mod processes;
+mod shared_network;
+mod writable;

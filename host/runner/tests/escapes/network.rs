@@ -269,7 +269,7 @@ print(' '.join(name for _, name in socket.if_nameindex() if name != 'lo'))
 }
 
 /// Somebody who gives everybody a secret, already open.
-fn passing(arena: &mut Arena, address: &str) -> Result<(), String> {
+pub(crate) fn passing(arena: &mut Arena, address: &str) -> Result<(), String> {
     arena.accomplice(&format!(
         "
 import socket

@@ -8,14 +8,14 @@ NUMBERS = {
     'ptrace': (101, 117), 'unshare': (272, 97), 'setns': (308, 268), 'clone': (56, 220), 'clone3': (435, 435),
     'mount': (165, 40), 'umount2': (166, 39), 'pivot_root': (155, 41), 'chroot': (161, 51), 'open_tree': (428, 428),
     'fsopen': (430, 430), 'mount_setattr': (442, 442), 'open_tree_attr': (467, 467), 'name_to_handle_at': (303, 264),
-    'open_by_handle_at': (304, 265), 'process_vm_readv': (310, 270), 'pidfd_open': (434, 434),
-    'pidfd_getfd': (438, 438), 'pidfd_send_signal': (424, 424), 'tgkill': (234, 131), 'add_key': (248, 217),
-    'keyctl': (250, 219), 'io_uring_setup': (425, 425), 'bpf': (321, 280), 'perf_event_open': (298, 241),
-    'userfaultfd': (323, 282), 'personality': (135, 92), 'memfd_create': (319, 279), 'execveat': (322, 281),
-    'syslog': (103, 116), 'adjtimex': (159, 171), 'sethostname': (170, 161), 'reboot': (169, 142),
-    'init_module': (175, 105), 'swapon': (167, 224), 'acct': (163, 89), 'fanotify_init': (300, 262),
-    'renameat2': (316, 276), 'linkat': (265, 37), 'ioprio_set': (251, 30), 'kcmp': (312, 272), 'iopl': (172, None),
-    'modify_ldt': (154, None), 'memfd_secret': (447, 447),
+    'open_by_handle_at': (304, 265), 'process_vm_readv': (310, 270), 'process_vm_writev': (311, 271),
+    'pidfd_open': (434, 434), 'pidfd_getfd': (438, 438), 'pidfd_send_signal': (424, 424), 'tgkill': (234, 131),
+    'add_key': (248, 217), 'keyctl': (250, 219), 'io_uring_setup': (425, 425), 'bpf': (321, 280),
+    'perf_event_open': (298, 241), 'userfaultfd': (323, 282), 'personality': (135, 92), 'memfd_create': (319, 279),
+    'execveat': (322, 281), 'syslog': (103, 116), 'adjtimex': (159, 171), 'sethostname': (170, 161),
+    'reboot': (169, 142), 'init_module': (175, 105), 'swapon': (167, 224), 'acct': (163, 89),
+    'fanotify_init': (300, 262), 'renameat2': (316, 276), 'linkat': (265, 37), 'ioprio_set': (251, 30),
+    'kcmp': (312, 272), 'iopl': (172, None), 'modify_ldt': (154, None), 'memfd_secret': (447, 447),
 }
 
 

@@ -66,6 +66,29 @@ print(copy.raw.decode(errors='replace'), flush=True)
 ",
     ).aims(TOKEN);
 
+    /// With a capital letter where there was a small one.
+    the_memory_of_a_process_is_overwritten => Attack::python(
+        "
+if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
+    absent('yama lets nobody write to what is not its child')
+start, end = 0x7ffe00000000, 0x7ffe00001000
+try:
+    for line in open(f'/proc/{VICTIM}/maps'):
+        if line.endswith('[stack]\\n'):
+            start, end = [int(word, 16) for word in line.split()[0].split('-')]
+except OSError:
+    if not CONFINED:
+        raise
+copy = ctypes.create_string_buffer(end - start)
+local = struct.pack('PN', ctypes.addressof(copy), end - start)
+if not CONFINED:
+    call('process_vm_readv', VICTIM, local, 1, struct.pack('PN', start, end - start), 1, 0)
+place = start + copy.raw.rfind(b'\\0TOKEN=') + 1
+changed = ctypes.create_string_buffer(b'SPOILT')
+call('process_vm_writev', VICTIM, struct.pack('PN', ctypes.addressof(changed), 6), 1, struct.pack('PN', place, 6), 1, 0)
+",
+    ).aims(Aim::Seen(|arena| arena.victim.as_ref().unwrap().proc("environ").contains("SPOILT=")));
+
     a_file_of_a_process_is_taken => Attack::python(
         "
 if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
