@@ -66,7 +66,7 @@ print(copy.raw.decode(errors='replace'), flush=True)
 ",
     ).aims(TOKEN);
 
-    /// With a capital letter where there was a small one.
+    /// The name of a variable, where it lies.
     the_memory_of_a_process_is_overwritten => Attack::python(
         "
 if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
@@ -87,7 +87,7 @@ place = start + copy.raw.rfind(b'\\0TOKEN=') + 1
 changed = ctypes.create_string_buffer(b'SPOILT')
 call('process_vm_writev', VICTIM, struct.pack('PN', ctypes.addressof(changed), 6), 1, struct.pack('PN', place, 6), 1, 0)
 ",
-    ).aims(Aim::Seen(|arena| arena.victim.as_ref().unwrap().proc("environ").contains("SPOILT=")));
+    ).aims(Aim::Seen(|arena| arena.victim.as_ref().unwrap().proc("environ").contains("SPOILT")));
 
     a_file_of_a_process_is_taken => Attack::python(
         "
