@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 impl Place {
     fn new(parent: &Path, sockets: bool) -> Option<Self> {
-        let folder = tempfile::Builder::new().prefix("portcullis-escape-").tempdir_in(parent).ok()?;
+        let folder = tempfile::Builder::new().prefix("escape-").tempdir_in(parent).ok()?;
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let secret = unique("secret");
         fs::write(folder.path().join("secret"), &secret).unwrap();

@@ -1,7 +1,9 @@
 //! Programs that the policy does not let a command's tree execute.
 
 use std::fs;
+use std::path::Path;
 
+use crate::arena::Arena;
 use crate::attack::{Aim, Attack};
 
 /// What `id` prints.
@@ -27,7 +29,7 @@ except OSError as error:
     sys.exit(f'what is listed does not run: {error}')
 LOADER = '/lib64/ld-linux-x86-64.so.2' if platform.machine() == 'x86_64' else '/lib/ld-linux-aarch64.so.1'
 needs(LOADER)
-ID = open('/usr/bin/id', 'rb').read()
+ID = open('id', 'rb').read()
 ",
             $code
         )
@@ -59,8 +61,23 @@ if os.waitstatus_to_exitcode(os.system('echo won')) != 0:
     memory_is_executed => Attack::python(
         "
 fd = call('memfd_create', b'memory', 0)
-os.write(fd, open('/usr/bin/id', 'rb').read())
+os.write(fd, open('id', 'rb').read())
 os.execve(f'/proc/self/fd/{fd}', ['id'], {})
+",
+    ).prepared(copies).aims(ID);
+
+    /// A filter may let the command itself pass by a number that only the runner knows (an argument that the call does
+    /// not use): is it one of these?
+    the_number_of_the_first_execution_is_guessed => Attack::python(
+        "
+fd = os.open('/usr/bin/id', os.O_PATH)
+arguments = (ctypes.c_char_p * 2)(b'id', None)
+for guess in [0, -1, os.getpid(), os.getppid()] + [1 << bit for bit in range(63)] + list(range(2000)):
+    try:
+        call('execveat', fd, b'', arguments, None, 0x1000, guess)
+    except OSError as error:
+        failed = error
+raise failed
 ",
     ).aims(ID);
 
@@ -95,11 +112,13 @@ os.execve(f'/proc/self/fd/{fd}', ['id'], {})
     );
 
     a_program_that_is_not_listed_is_executed => Attack::python(listed!("os.execv('/usr/bin/id', ['id'])"))
+        .prepared(copies)
         .children(LISTED)
         .aims(ID);
 
     /// The loader has to be executable; what it loads is only read.
     the_loader_executes_a_program => Attack::python(listed!("os.execv(LOADER, ['ld', '/usr/bin/id'])"))
+        .prepared(copies)
         .children(LISTED)
         .aims(ID)
         .becomes_another();
@@ -109,7 +128,7 @@ os.execve(f'/proc/self/fd/{fd}', ['id'], {})
 open('evil', 'wb').write(ID)
 os.execv(LOADER, ['ld', './evil'])
 "
-    )).children(LISTED).aims(ID).becomes_another();
+    )).prepared(copies).children(LISTED).aims(ID).becomes_another();
 
     a_file_of_the_workspace_is_executed => Attack::python(listed!(
         "
@@ -117,7 +136,7 @@ open('evil', 'wb').write(ID)
 os.chmod('evil', 0o755)
 os.execv('evil', ['id'])
 "
-    )).children(LISTED).aims(ID);
+    )).prepared(copies).children(LISTED).aims(ID);
 
     a_file_of_a_temporary_directory_is_executed => Attack::python(listed!(
         "
@@ -132,7 +151,7 @@ def attack(place):
         os.unlink(path)
 each(attack, ['/tmp', '/var/tmp', '/dev/shm'])
 "
-    )).children(LISTED).aims(ID);
+    )).prepared(copies).children(LISTED).aims(ID);
 
     a_script_of_the_workspace_is_executed => Attack::python(listed!(
         "
@@ -140,7 +159,7 @@ open('script', 'w').write('#!/bin/sh\\necho won\\n')
 os.chmod('script', 0o755)
 os.execv('./script', ['script'])
 "
-    )).children("[\"ls\", \"sh\"]");
+    )).prepared(copies).children("[\"ls\", \"sh\"]");
 
     memory_is_executed_where_a_program_is_listed => Attack::python(listed!(
         "
@@ -148,7 +167,7 @@ fd = call('memfd_create', b'memory', 0)
 os.write(fd, ID)
 os.execve(f'/proc/self/fd/{fd}', ['id'], {})
 "
-    )).children(LISTED).aims(ID);
+    )).prepared(copies).children(LISTED).aims(ID);
 
     memory_is_executed_by_its_descriptor => Attack::python(listed!(
         "
@@ -157,7 +176,7 @@ os.write(fd, ID)
 arguments = (ctypes.c_char_p * 2)(b'id', None)
 call('execveat', fd, b'', arguments, None, 0x1000)
 "
-    )).children(LISTED).aims(ID);
+    )).prepared(copies).children(LISTED).aims(ID);
 
     /// In the workspace, and never with a name.
     a_nameless_file_is_executed => Attack::python(listed!(
@@ -170,7 +189,7 @@ again = os.open(f'/proc/self/fd/{fd}', os.O_RDONLY)
 os.close(fd)
 os.execve(f'/proc/self/fd/{again}', ['id'], {})
 "
-    )).children(LISTED).aims(ID);
+    )).prepared(copies).children(LISTED).aims(ID);
 
     /// By a name that is not its own.
     a_program_is_executed_through_a_link => Attack::python(listed!(
@@ -178,29 +197,23 @@ os.execve(f'/proc/self/fd/{again}', ['id'], {})
 os.symlink('/usr/bin/id', 'ls')
 os.execv('./ls', ['ls'])
 "
-    )).children(LISTED).aims(ID);
+    )).prepared(copies).children(LISTED).aims(ID);
 
     /// `LD_PRELOAD`: what is listed runs, with code that the command wrote.
     a_library_of_the_workspace_is_put_before_a_program => Attack::python(listed!(
         "
-library = '/lib/' + platform.machine() + '-linux-gnu/libmemusage.so'
-needs(library)
-open('library.so', 'wb').write(open(library, 'rb').read())
 os.dup2(1, 2)
 # `ls` closes its standard error before the library writes there, and a shell ends without asking libraries.
 os.execve('/usr/bin/python3', ['python3', '-I', '-S', '-c', 'pass'], {'LD_PRELOAD': WORKSPACE + '/library.so'})
 "
-    )).children("[\"ls\", \"/usr/bin/python3\"]").aims(PRELOADED).becomes_another();
+    )).prepared(library).children("[\"ls\", \"/usr/bin/python3\"]").aims(PRELOADED).becomes_another();
 
     a_library_of_the_workspace_is_loaded => Attack::python(listed!(
         "
-library = '/lib/' + platform.machine() + '-linux-gnu/libmemusage.so'
-needs(library)
-open('library.so', 'wb').write(open(library, 'rb').read())
 ctypes.CDLL(WORKSPACE + '/library.so')
 won()
 "
-    )).children(LISTED);
+    )).prepared(library).children(LISTED);
 
     /// What the kernel shall do with files of a kind: `binfmt_misc`.
     an_interpreter_is_registered => Attack::root(
@@ -250,4 +263,20 @@ except PermissionError:
 won()
 ",
     );
+}
+
+/// A program in the workspace, as data: programs of the system's may be unreadable.
+fn copies(arena: &mut Arena) -> Result<(), String> {
+    fs::write(arena.workspace().join("id"), fs::read("/usr/bin/id").unwrap()).unwrap();
+    Ok(())
+}
+
+/// And a library, which says that it was there.
+fn library(arena: &mut Arena) -> Result<(), String> {
+    copies(arena)?;
+    let places = ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib64"].map(Path::new);
+    let found = places.iter().find_map(|place| fs::read(place.join("libmemusage.so")).ok());
+    let library = found.ok_or("libmemusage.so is not installed")?;
+    fs::write(arena.workspace().join("library.so"), library).unwrap();
+    Ok(())
 }

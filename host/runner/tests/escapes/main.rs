@@ -23,6 +23,7 @@ macro_rules! attacks {
 }
 
 mod administration;
+mod attributes;
 mod capabilities;
 mod denied;
 mod descriptors;
