@@ -174,8 +174,9 @@ impl Attack {
     }
 
     fn unavailable(&self) -> Option<String> {
-        let installed = self.program.starts_with("FOLDER") || Path::new(self.program).exists();
-        (!installed).then(|| format!("{} is not installed", self.program))
+        // Copies are copies of Python.
+        let program = if self.program.starts_with("FOLDER") { "/usr/bin/python3" } else { self.program };
+        (!Path::new(program).exists()).then(|| format!("{program} is not installed"))
     }
 
     async fn works(&self) -> Result<(), String> {

@@ -114,8 +114,7 @@ show(SECRETS[0])
 
     a_user_namespace_is_made => Attack::python(
         "
-if sysctl('kernel/apparmor_restrict_unprivileged_userns') == '1' or sysctl('user/max_user_namespaces') == '0':
-    absent('this machine lets nobody make user namespaces')
+needs_user_namespaces()
 call('unshare', 0x10000000)
 won()
 ",
@@ -124,8 +123,7 @@ won()
     /// All kinds, each by itself and with a user namespace.
     namespaces_are_made => Attack::python(
         "
-if sysctl('kernel/apparmor_restrict_unprivileged_userns') == '1' or sysctl('user/max_user_namespaces') == '0':
-    absent('this machine lets nobody make user namespaces')
+needs_user_namespaces()
 def attack(kind):
     child = os.fork()
     if child == 0:
@@ -146,8 +144,7 @@ each(attack, kinds + [0x10000000 | kind for kind in kinds])
     /// The same by the call that makes processes.
     a_process_is_made_in_a_user_namespace => Attack::python(
         "
-if sysctl('kernel/apparmor_restrict_unprivileged_userns') == '1' or sysctl('user/max_user_namespaces') == '0':
-    absent('this machine lets nobody make user namespaces')
+needs_user_namespaces()
 child = call('clone', 0x10000000 | 17, 0, 0, 0, 0)
 if child == 0:
     os._exit(0)
@@ -159,8 +156,7 @@ won()
     /// Its flags lie in memory, where filters can't look.
     a_process_is_made_in_a_user_namespace_by_the_newer_call => Attack::python(
         "
-if sysctl('kernel/apparmor_restrict_unprivileged_userns') == '1' or sysctl('user/max_user_namespaces') == '0':
-    absent('this machine lets nobody make user namespaces')
+needs_user_namespaces()
 child = call('clone3', struct.pack('QQQQQQQQ', 0x10000000, 0, 0, 0, 17, 0, 0, 0), 64)
 if child == 0:
     os._exit(0)

@@ -55,6 +55,16 @@ def sysctl(name):
         return ''
 
 
+def needs_user_namespaces():
+    if sysctl('kernel/apparmor_restrict_unprivileged_userns') == '1' or sysctl('user/max_user_namespaces') == '0':
+        absent('this machine lets nobody make user namespaces')
+
+
+def needs_tracing():
+    if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
+        absent('this machine lets nobody look into what is not its child')
+
+
 def each(attack, places):
     """The attack on each place; refused if it was refused everywhere."""
     failed = None

@@ -39,8 +39,7 @@ other.send(b'now')
 
     a_process_is_traced => Attack::python(
         "
-if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
-    absent('yama lets nobody trace what is not its child')
+needs_tracing()
 call('ptrace', 0x4206, VICTIM, 0, 0)  # PTRACE_SEIZE
 won()
 ",
@@ -48,8 +47,7 @@ won()
 
     the_memory_of_a_process_is_copied => Attack::python(
         "
-if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
-    absent('yama lets nobody read what is not its child')
+needs_tracing()
 # Where it lies differs; confined, any address will do.
 start, end = 0x7ffe00000000, 0x7ffe00001000
 try:
@@ -69,8 +67,7 @@ print(copy.raw.decode(errors='replace'), flush=True)
     /// The name of a variable, where it lies.
     the_memory_of_a_process_is_overwritten => Attack::python(
         "
-if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
-    absent('yama lets nobody write to what is not its child')
+needs_tracing()
 start, end = 0x7ffe00000000, 0x7ffe00001000
 try:
     for line in open(f'/proc/{VICTIM}/maps'):
@@ -91,8 +88,7 @@ call('process_vm_writev', VICTIM, struct.pack('PN', ctypes.addressof(changed), 6
 
     a_file_of_a_process_is_taken => Attack::python(
         "
-if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
-    absent('yama lets nobody take from what is not its child')
+needs_tracing()
 fd = call('pidfd_getfd', call('pidfd_open', VICTIM, 0), 9, 0)
 print(os.pread(fd, 200, 0).decode(), flush=True)
 ",
@@ -100,8 +96,7 @@ print(os.pread(fd, 200, 0).decode(), flush=True)
 
     two_processes_are_compared => Attack::python(
         "
-if sysctl('kernel/yama/ptrace_scope') not in ('', '0') and os.geteuid() != 0:
-    absent('yama lets nobody compare what is not its child')
+needs_tracing()
 call('kcmp', os.getpid(), VICTIM, 1, 0, 0)
 won()
 ",
