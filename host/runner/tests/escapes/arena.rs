@@ -124,6 +124,11 @@ impl Arena {
         &self.hidden
     }
 
+    /// Places in directories of the system's.
+    pub(crate) fn system(&self) -> &[Place] {
+        &self.system
+    }
+
     /// Places that it must not change.
     pub(crate) fn outside(&self) -> impl Iterator<Item = &Place> {
         self.hidden.iter().chain(&self.system)

@@ -34,6 +34,10 @@ pub(crate) enum Aim {
     Prints(fn(&Arena) -> String),
     /// Every place outside shows it.
     Places(fn(&Place) -> bool),
+    /// Every place shows it that a command must not see.
+    Hidden(fn(&Place) -> bool),
+    /// Every place shows it in the system's directories.
+    System(fn(&Place) -> bool),
     /// The host sees it.
     Seen(fn(&mut Arena) -> bool),
 }
@@ -81,6 +85,8 @@ pub(crate) struct Attack {
     pub(crate) baseline: Baseline,
     /// `children` in the policy, as TOML.
     pub(crate) children: &'static str,
+    /// The directory that it starts in, of the workspace; empty = the workspace.
+    pub(crate) cwd: &'static str,
     /// What the policy gives and the command asks for.
     pub(crate) network: Network,
     /// More lines of the policy, for level `full`.
@@ -101,6 +107,7 @@ impl Attack {
             end: End::Refused,
             baseline: Baseline::None,
             children: "\"none\"",
+            cwd: "",
             network: Network::None,
             policy: "",
             prepare: |_| Ok(()),
@@ -142,6 +149,10 @@ impl Attack {
     /// Gives it the network, and whatever comes with that.
     pub(crate) const fn networked(self) -> Self {
         Self { network: Network::Host, ..self }
+    }
+
+    pub(crate) const fn starting_in(self, cwd: &'static str) -> Self {
+        Self { cwd, ..self }
     }
 
     /// With these lines in the policy for level `full`.
@@ -222,6 +233,8 @@ impl Attack {
             Aim::Secrets => arena.hidden().iter().map(|place| output.stdout.contains(&place.secret)).collect(),
             Aim::Prints(what) => vec![output.stdout.contains(&what(arena))],
             Aim::Places(effect) => arena.outside().map(effect).collect(),
+            Aim::Hidden(effect) => arena.hidden().iter().map(effect).collect(),
+            Aim::System(effect) => arena.system().iter().map(effect).collect(),
             Aim::Seen(effect) => vec![effect(arena)],
         }
     }
@@ -254,6 +267,7 @@ impl Attack {
 
     fn request(&self, arguments: Vec<String>) -> Request {
         let request = Request::new(self.name()).args(arguments);
+        let request = if self.cwd.is_empty() { request } else { request.cwd(self.cwd) };
         match self.network {
             Network::None => request,
             Network::Host => request.network(),

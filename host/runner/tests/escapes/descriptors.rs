@@ -41,7 +41,7 @@ each(attack, [fd for fd in fds if fd > 2])
     /// The same by name: no directory has to be changed to.
     a_directory_of_the_hosts_is_looked_into => Attack {
         baseline: Baseline::Plain,
-        ..Attack::python("each(lambda fd: show(f'/proc/self/fd/{fd}/secret'), range(3, 64))")
+        ..Attack::python("each(lambda fd: show(f'/proc/self/fd/{fd}/secret'), range(3, 1024))")
             .prepared(|arena| leak(arena, ""))
             .aims(Aim::Prints(|arena| arena.hidden()[0].secret.clone()))
     };
@@ -59,6 +59,13 @@ each(attack, range(3, 1024))
         )
         .prepared(|arena| leak(arena, ""))
         .aims(Aim::Prints(|arena| arena.hidden()[0].secret.clone()))
+    };
+
+    /// The same: nothing is opened, so that rights to open do not matter.
+    a_file_of_the_hosts_is_looked_at_below_a_descriptor => Attack {
+        baseline: Baseline::Plain,
+        ..Attack::python("each(lambda fd: (os.stat(f'/proc/self/fd/{fd}/secret'), won()), range(0, 1024))")
+            .prepared(|arena| leak(arena, ""))
     };
 }
 

@@ -145,6 +145,21 @@ each(attack, ['/tmp', '/var/tmp', '/dev/shm', '/run/lock'])
 ",
     );
 
+    /// Both have the same open file, if it is the host's.
+    the_standard_input_is_left_changed => Attack::python(
+        "
+import fcntl
+fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)
+",
+    ).then(
+        "
+import fcntl
+if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK:
+    fcntl.fcntl(0, fcntl.F_SETFL, 0)
+    won()
+",
+    ).finishes();
+
     a_file_is_left_among_the_devices => Attack::root("open('/dev/' + UNIQUE, 'w')")
         .then("os.unlink('/dev/' + UNIQUE); won()");
 

@@ -14,6 +14,32 @@ attacks! {
         "each(lambda path: show('../' * 40 + path.lstrip('/')), SECRETS)",
     ).aims(Aim::Secrets);
 
+    /// Nothing is opened, so that rights to open do not matter: is it there at all?
+    a_path_that_leads_up_and_out_is_looked_at => Attack::python(
+        "each(lambda path: (os.stat('../' * 40 + path.lstrip('/')), won()), SECRETS)",
+    );
+
+    /// From a directory that the runner was asked to start the command in.
+    a_path_leads_up_and_out_of_a_directory => Attack::python(
+        "
+each(lambda path: (os.stat('../' * 40 + path.lstrip('/')), won()), SECRETS)
+each(lambda path: (os.stat('/proc/self/cwd/' + '../' * 40 + path.lstrip('/')), won()), SECRETS)
+",
+    ).prepared(|arena| {
+        fs::create_dir_all(arena.workspace().join("sub/directory")).unwrap();
+        Ok(())
+    }).starting_in("sub/directory");
+
+    /// Nothing is opened there either, only changed.
+    a_directory_outside_is_changed_to => Attack::python("each(lambda place: (os.chdir(place), won()), HIDDEN)");
+
+    the_names_of_proc_lead_out => Attack::python(
+        "
+names = ['/proc/self/root', '/proc/thread-self/root', '/proc/1/root', '/proc/self/task/' + str(os.getpid()) + '/root']
+each(lambda name: (os.stat(name + SECRETS[0]), won()), names)
+",
+    );
+
     a_symbolic_link_leads_out => Attack::python(
         "
 def attack(place):

@@ -4,6 +4,7 @@ use crate::arena::Arena;
 use crate::attack::{Aim, Attack};
 
 const SECRET: Aim = Aim::Prints(|arena| arena.hidden()[0].secret.clone());
+const CALLED: Aim = Aim::Hidden(|place| place.was_called());
 
 attacks! {
     a_tcp_connection_is_made => Attack::python(
@@ -107,16 +108,25 @@ except OSError:
     a_socket_outside_is_connected_to => Attack::python(
         "
 import socket
-SOCKETS = [place + 'socket' for place in OUTSIDE]
+SOCKETS = [place + 'socket' for place in HIDDEN]
 each(lambda path: socket.socket(socket.AF_UNIX).connect(path), SOCKETS)
 ",
-    ).aims(Aim::Places(|place| place.was_called()));
+    ).aims(CALLED);
+
+    /// In a directory that commands may read.
+    a_socket_of_the_systems_is_connected_to => Attack::root(
+        "
+import socket
+SOCKETS = [place + 'socket' for place in OUTSIDE if place not in HIDDEN]
+each(lambda path: socket.socket(socket.AF_UNIX).connect(path), SOCKETS)
+",
+    ).aims(Aim::System(|place| place.was_called()));
 
     /// By a path of the workspace's.
     a_socket_outside_is_connected_to_through_a_link => Attack::python(
         "
 import socket
-SOCKETS = [place + 'socket' for place in OUTSIDE]
+SOCKETS = [place + 'socket' for place in HIDDEN]
 def attack(path):
     os.symlink(path, 'link')
     try:
@@ -125,15 +135,15 @@ def attack(path):
         os.unlink('link')
 each(attack, SOCKETS)
 ",
-    ).aims(Aim::Places(|place| place.was_called()));
+    ).aims(CALLED);
 
     a_datagram_is_sent_to_a_socket_outside => Attack::python(
         "
 import socket
-SOCKETS = [place + 'datagrams' for place in OUTSIDE]
+SOCKETS = [place + 'datagrams' for place in HIDDEN]
 each(lambda path: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'secret', path), SOCKETS)
 ",
-    ).aims(Aim::Places(|place| place.was_written_to()));
+    ).aims(Aim::Hidden(|place| place.was_written_to()));
 
     an_abstract_socket_is_connected_to => Attack::python(
         "

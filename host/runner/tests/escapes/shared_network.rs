@@ -34,10 +34,10 @@ print(os.read(fds[0], 200).decode(), flush=True)
     a_socket_outside_is_connected_to => Attack::python(
         "
 import socket
-SOCKETS = [place + 'socket' for place in OUTSIDE]
+SOCKETS = [place + 'socket' for place in HIDDEN]
 each(lambda path: socket.socket(socket.AF_UNIX).connect(path), SOCKETS)
 ",
-    ).networked().aims(Aim::Places(|place| place.was_called()));
+    ).networked().aims(Aim::Hidden(|place| place.was_called()));
 
     a_socket_to_the_machines_host_is_opened => Attack::python(
         "
