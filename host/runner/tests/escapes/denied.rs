@@ -54,9 +54,9 @@ show('other')
     a_file_of_a_denied_directory_is_read => there("show('.git/hooks/existing')").aims(SECRET);
 
     /// By who starts in it.
-    a_file_is_made_in_a_denied_directory_by_who_starts_beside_it => there("open('hooks/pre-commit', 'w').write('spoilt')")
-        .starting_in(".git")
-        .aims(HOOK);
+    a_file_is_made_in_a_denied_directory_by_who_starts_beside_it => there(
+        "open('hooks/pre-commit', 'w').write('spoilt')",
+    ).starting_in(".git").aims(HOOK);
 
     a_denied_file_is_written => there("open('.env', 'w').write('spoilt')").aims(SPOILT);
 

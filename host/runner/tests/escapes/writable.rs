@@ -65,8 +65,9 @@ call('renameat2', -100, b'directory', -100, b'out/directory', 2)
     the_mode_of_a_file_is_changed => read_only(writing!("os.chmod('file', 0o4777)"))
         .aims(Aim::Seen(|arena| fs::metadata(arena.workspace().join("file")).unwrap().mode() & 0o7777 == 0o4777));
 
-    the_mode_of_the_workspace_is_changed => read_only(writing!("each(lambda path: os.chmod(path, 0o4777), ['.', WORKSPACE])"))
-        .aims(Aim::Seen(|arena| fs::metadata(arena.workspace()).unwrap().mode() & 0o7777 == 0o4777));
+    the_mode_of_the_workspace_is_changed => read_only(writing!(
+        "each(lambda path: os.chmod(path, 0o4777), ['.', WORKSPACE])"
+    )).aims(Aim::Seen(|arena| fs::metadata(arena.workspace()).unwrap().mode() & 0o7777 == 0o4777));
 
     /// Of the directory that the runner opened for it.
     the_mode_of_the_working_directory_is_changed => read_only(
