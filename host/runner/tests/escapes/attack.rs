@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use portcullis_policy::{Network, Request};
-use portcullis_runner::{Level, Outcome, Status, available_level};
+use portcullis_runner::{Level, Outcome, Status, available_level, confinement_problem};
 
 use crate::arena::{Arena, Place};
 use crate::support::skip;
@@ -179,7 +179,8 @@ impl Attack {
             return skip(&format!("{name}: {reason}"));
         }
         if available_level() < Level::Full {
-            return skip(&format!("{name}: it works unconfined; level full is not there yet"));
+            let reason = confinement_problem().unwrap_or_default();
+            return skip(&format!("{name}: it works unconfined, and this machine does not reach level full: {reason}"));
         }
         self.is_contained().await;
     }

@@ -35,11 +35,12 @@ if '[stack]' in open(f'/proc/{VICTIM}/maps').read():
     a_file_that_a_process_has_open_is_read => Attack::python("show(f'/proc/{VICTIM}/fd/9')").aims(TOKEN);
 
     /// Those that keep the command, or wait to become the next one.
-    the_files_of_other_processes_are_listed => Attack::python(
+    what_other_processes_have_open_is_named => Attack::python(
         "
 # At level none this is somebody: VICTIM.
 others = [pid for pid in os.listdir('/proc') if pid.isdigit() and int(pid) != os.getpid()]
-each(lambda pid: (os.listdir(f'/proc/{pid}/fd'), won()), others)
+each(lambda pid: (os.readlink(f'/proc/{pid}/fd/0'), won()), others)
+each(lambda pid: (os.readlink(f'/proc/{pid}/cwd'), won()), others)
 each(lambda pid: (os.readlink(f'/proc/{pid}/exe'), won()), others)
 each(lambda pid: (open(f'/proc/{pid}/maps').read(), won()), others)
 ",
