@@ -79,6 +79,8 @@ pub(crate) struct Attack {
     pub(crate) code: Code,
     /// A second command, started when the first one has ended; what the attack is after is then judged by it alone.
     pub(crate) next: Option<&'static str>,
+    /// What the host's user does before that one starts.
+    pub(crate) between: fn(&Arena),
     pub(crate) aim: Aim,
     pub(crate) who: Who,
     pub(crate) end: End,
@@ -102,6 +104,7 @@ impl Attack {
             program: "/usr/bin/python3",
             code: Code::Python(code),
             next: None,
+            between: |_| (),
             aim: Aim::Says,
             who: Who::Everybody,
             end: End::Refused,
@@ -139,6 +142,11 @@ impl Attack {
     /// Has a second command follow; what the attack is after is judged by what that one does.
     pub(crate) const fn then(self, next: &'static str) -> Self {
         Self { next: Some(next), ..self }
+    }
+
+    /// Has the host's user do something before the second command.
+    pub(crate) const fn while_the_user(self, between: fn(&Arena)) -> Self {
+        Self { between, ..self }
     }
 
     /// Lets it execute these.
@@ -247,6 +255,7 @@ impl Attack {
         let Text { status, .. } = &first;
         let ended = matches!(status, Status::Exited(0 | REFUSED | ABSENT) | Status::Signaled(_));
         assert!(ended, "the first command: {first:#?}");
+        (self.between)(arena);
         let arguments = ["-I", "-S", "-c", &arena.script(next)].map(str::to_owned).to_vec();
         arena.run(&self.request(arguments)).await.into()
     }

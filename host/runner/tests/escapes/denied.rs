@@ -6,7 +6,7 @@ use crate::arena::Arena;
 use crate::attack::{Aim, Attack};
 
 /// What is denied is there.
-const fn there(code: &'static str) -> Attack {
+pub(crate) const fn there(code: &'static str) -> Attack {
     Attack::python(code).prepared(prepare).under(DENY)
 }
 
@@ -17,10 +17,10 @@ const fn missing(code: &'static str) -> Attack {
 
 const DENY: &str = "workspace.deny = [\".git/hooks\", \".env\"]";
 
-const SECRET: Aim = Aim::Prints(|_| "what is denied".to_owned());
+pub(crate) const SECRET: Aim = Aim::Prints(|_| "what is denied".to_owned());
 
 /// A hook that git would run.
-const HOOK: Aim = Aim::Seen(|arena| read(arena, ".git/hooks/pre-commit") == "spoilt");
+pub(crate) const HOOK: Aim = Aim::Seen(|arena| read(arena, ".git/hooks/pre-commit") == "spoilt");
 
 const SPOILT: Aim = Aim::Seen(|arena| read(arena, ".env") != "what is denied");
 
@@ -212,7 +212,7 @@ open('.git/hooks/pre-commit', 'w').write('spoilt')
     ).aims(HOOK);
 }
 
-fn prepare(arena: &mut Arena) -> Result<(), String> {
+pub(crate) fn prepare(arena: &mut Arena) -> Result<(), String> {
     let workspace = arena.workspace();
     fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
     fs::write(workspace.join(".git/hooks/existing"), "what is denied").unwrap();

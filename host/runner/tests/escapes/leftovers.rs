@@ -160,6 +160,18 @@ if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK:
 ",
     ).finishes();
 
+    /// No file is left, and no directory has another mode.
+    an_attribute_of_a_temporary_directory_is_left => Attack::root(
+        "each(lambda place: os.setxattr(place, 'user.' + UNIQUE, b'left'), ['/tmp', '/dev/shm'])",
+    ).then(
+        "
+def attack(place):
+    os.removexattr(place, 'user.' + UNIQUE)
+    won()
+each(attack, ['/tmp', '/dev/shm'])
+",
+    );
+
     a_file_is_left_among_the_devices => Attack::root("open('/dev/' + UNIQUE, 'w')")
         .then("os.unlink('/dev/' + UNIQUE); won()");
 

@@ -36,5 +36,7 @@ mod namespaces;
 mod network;
 mod proc;
 mod processes;
+mod readable;
+mod replaced;
 mod shared_network;
 mod writable;
