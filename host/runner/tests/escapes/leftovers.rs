@@ -145,21 +145,6 @@ each(attack, ['/tmp', '/var/tmp', '/dev/shm', '/run/lock'])
 ",
     );
 
-    /// Both have the same open file, if it is the host's.
-    the_standard_input_is_left_changed => Attack::python(
-        "
-import fcntl
-fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)
-",
-    ).then(
-        "
-import fcntl
-if fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK:
-    fcntl.fcntl(0, fcntl.F_SETFL, 0)
-    won()
-",
-    ).finishes();
-
     /// No file is left, and no directory has another mode.
     an_attribute_of_a_temporary_directory_is_left => Attack::root(
         "each(lambda place: os.setxattr(place, 'user.' + UNIQUE, b'left'), ['/tmp', '/dev/shm'])",

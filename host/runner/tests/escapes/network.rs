@@ -120,7 +120,7 @@ import socket
 SOCKETS = [place + 'socket' for place in OUTSIDE if place not in HIDDEN]
 each(lambda path: socket.socket(socket.AF_UNIX).connect(path), SOCKETS)
 ",
-    ).aims(Aim::System(|place| place.was_called()));
+    ).prepared(|_| crate::readable::sockets_are_kept()).aims(Aim::System(|place| place.was_called()));
 
     /// By a path of the workspace's.
     a_socket_outside_is_connected_to_through_a_link => Attack::python(

@@ -79,7 +79,15 @@ import socket
 socket.socket(socket.AF_UNIX).connect(SHARED + '/socket')
 won()
 "
-    ));
+    )).prepared(|arena| sockets_are_kept().and_then(|()| prepare(arena)));
+}
+
+/// Landlock keeps commands from sockets that they can see since its version 9.
+pub(crate) fn sockets_are_kept() -> Result<(), String> {
+    let landlock = portcullis_runner::probe().into_iter().find(|capability| capability.name == "landlock").unwrap();
+    let version = landlock.detail.split("version ").nth(1).unwrap_or_default();
+    let version: u32 = version.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0);
+    if version >= 9 { Ok(()) } else { Err(format!("Landlock's version {version} does not keep from sockets; 9 does")) }
 }
 
 fn prepare(arena: &mut Arena) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! What is denied, when the host's user replaces it: editors save a file by renaming another over it, and repositories
 //! are deleted and made anew. The kernel takes away every mount that lies on what is replaced or deleted, in all
-//! namespaces (`umount(2)` is not asked).
+//! namespaces (`umount(2)` is not asked). Between two commands that is found out; while one runs it is the user who shows
+//! what was hidden.
 
 use std::fs;
 
@@ -38,52 +39,6 @@ attacks! {
             fs::create_dir_all(git.join("hooks")).unwrap();
         })
         .aims(HOOK);
-
-    /// While the command runs: it says when.
-    a_file_that_is_saved_meanwhile_is_read => there(
-        "
-open('say', 'w').write('now')
-open('hear').read()
-show('.env')
-",
-    ).prepared(|arena| {
-        crate::denied::prepare(arena)?;
-        arena.accomplice(
-            "
-os.mkfifo(WORKSPACE + '/say', 0o666)
-os.mkfifo(WORKSPACE + '/hear', 0o666)
-print('up', flush=True)
-open(WORKSPACE + '/say').read()
-open(WORKSPACE + '/new', 'w').write('what is denied')
-os.rename(WORKSPACE + '/new', WORKSPACE + '/.env')
-open(WORKSPACE + '/hear', 'w').write('done')
-",
-        );
-        Ok(())
-    }).aims(SECRET);
-
-    a_directory_that_is_made_anew_meanwhile_is_written => there(
-        "
-open('say', 'w').write('now')
-open('hear').read()
-open('.git/hooks/pre-commit', 'w').write('spoilt')
-",
-    ).prepared(|arena| {
-        crate::denied::prepare(arena)?;
-        arena.accomplice(
-            "
-import shutil
-os.mkfifo(WORKSPACE + '/say', 0o666)
-os.mkfifo(WORKSPACE + '/hear', 0o666)
-print('up', flush=True)
-open(WORKSPACE + '/say').read()
-shutil.rmtree(WORKSPACE + '/.git')
-os.makedirs(WORKSPACE + '/.git/hooks')
-open(WORKSPACE + '/hear', 'w').write('done')
-",
-        );
-        Ok(())
-    }).aims(HOOK);
 }
 
 /// As an editor does.
