@@ -75,7 +75,10 @@ fn a_damaged_entry_is_compiled_again() {
     let whole = fs::read(&entry).unwrap();
     fs::write(&entry, &whole[..whole.len() / 2]).unwrap();
     let said = hello(&world);
-    assert!(said.contains("compiled, and kept in the cache; what was there does not count: it is cut short"), "{said}");
+    assert!(
+        said.contains("compiled, and kept in the cache; what was there does not count: it is no entry, or cut short"),
+        "{said}"
+    );
     assert!(hello(&world).contains("loaded from the cache"));
 }
 

@@ -15,7 +15,7 @@ use wasmtime::component::Component;
 
 use crate::compiled::PrivateFolder;
 
-pub(crate) use entry::{Header, Key};
+pub(crate) use entry::{Key, Seal};
 pub use error::{CacheError, NotKept, Refused, Unsafe};
 
 /// Compiled components in a directory, so that a tool is compiled once and not at each start.

@@ -2,27 +2,29 @@
 //! check, namely that bytes on disk are what wasmtime itself wrote.
 //!
 //! All that makes it true is here, so that it can be read in one go. Code is taken from a [`PrivateFolder`] only, which
-//! is a descriptor of a directory that belongs to this process's user and that nobody else can enter; from a regular file in it that is
-//! no link, has no second name, belongs to the same user and is closed to everybody else; and only where the file's
-//! header has the digest of all that follows it. It is read into memory once, and what was compared is what is loaded:
-//! nothing is mapped, so a file that is cut short meanwhile can't end the process.
+//! is a descriptor of a directory that belongs to this process's user and that nobody else can enter; from a regular
+//! file in it that is no link, has no second name, belongs to the same user and is closed to everybody else; and only
+//! where the code has the digest that stands behind it. Then the opened file is mapped: the code of an interpreter is
+//! tens of megabytes, and what is mapped is neither copied nor held twice.
 //!
-//! The digest finds what is torn, cut or flipped. It is no signature: who can write the folder can make one. That only
-//! this user can is what the checks of owner and mode are for, and that none of the user's confined commands can is
-//! what [`ComponentCache::open`](crate::ComponentCache::open) demands a confinement level for.
+//! The digest finds what is torn, cut or flipped. It is no signature: who can write the folder can make one, and who can
+//! write a mapped file can change it or cut it off under the process. That only this user can is what the checks of
+//! owner and mode are for; that none of the user's confined commands can is what
+//! [`ComponentCache::open`](crate::ComponentCache::open) demands a confinement level for; and this crate itself never
+//! writes a file that is in its place, but moves another one there.
 
 use std::fs::{DirBuilder, File};
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
+use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use crate::cache::{Header, Key, Refused, Unsafe};
+use crate::cache::{Key, Refused, Seal, Unsafe};
 
 /// A directory of this process's user, closed to everybody else.
 #[derive(Debug)]
@@ -62,14 +64,15 @@ impl PrivateFolder {
         if metadata.nlink() > 1 {
             return Err(Refused::Unsafe(Unsafe::Links(metadata.nlink())));
         }
-        let bytes = read(&file, metadata.len(), most)?;
-        let code = Header::check(&bytes, key)?;
-        // SAFETY: the bytes must be what `Component::serialize` gave, unmodified. They lie in memory that nobody else
-        // has, have the digest that their writer gave them, and come from a file that only this user can have written
-        // (owner, mode and names were checked of the descriptors that they were read through); for this user, only
-        // `ComponentCache` makes such files, of `serialize`'s result, for an engine of the same version and settings,
-        // which the key stands for.
-        let loaded = unsafe { Component::deserialize(engine, code) };
+        check_seal(&file, metadata.len(), most, key)?;
+        let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
+        // SAFETY: the file must be what `Component::serialize` gave, unmodified, as long as the component lives. It was
+        // written by this user (owner, mode and names were checked of the descriptors that it was opened through, and
+        // this path leads to the very file), has the digest that its writer gave it, and only `ComponentCache` makes
+        // such files: of `serialize`'s result, for an engine of the same version and settings, which the key stands
+        // for. What stands behind the code is no part of any section, so wasmtime does not look at it. Nobody writes the
+        // file again, since entries are replaced as a whole.
+        let loaded = unsafe { Component::deserialize_file(engine, opened) };
         let component = loaded.map_err(Refused::Wasmtime)?;
         // That it was used is what keeps it; where the time can't be set, it goes the earlier.
         let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
@@ -98,17 +101,28 @@ fn belongs_to_us_alone(metadata: &std::fs::Metadata) -> Result<(), Unsafe> {
     Ok(())
 }
 
-/// As many bytes as the file had when it was looked at; it is not ours to wonder why where it has fewer now.
-fn read(file: &File, length: u64, most: u64) -> Result<Vec<u8>, Refused> {
-    let length = usize::try_from(length).ok().filter(|_| length <= most).ok_or(Refused::TooLarge(length))?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(length).map_err(|_| Refused::TooLarge(length as u64))?;
-    while bytes.len() < length {
-        match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
-            Ok(0) => return Err(Refused::Cut),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(Refused::Unsafe(Unsafe::Io(io::Error::from(error)))),
-        }
+/// Compares a file's code with the digest behind it.
+fn check_seal(file: &File, length: u64, most: u64, key: &Key) -> Result<(), Refused> {
+    if length > most {
+        return Err(Refused::TooLarge(length));
     }
-    Ok(bytes)
+    let code_length = length.checked_sub(Seal::LENGTH as u64).ok_or(Refused::Cut)?;
+    let mut seal = [0; Seal::LENGTH];
+    file.read_exact_at(&mut seal, code_length).map_err(Unsafe::Io)?;
+    let expected = Seal::digest(&seal, key, code_length)?;
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER]);
+    let mut left = code_length;
+    while left > 0 {
+        let part = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        file.read_exact_at(&mut buffer[..part], code_length - left).map_err(Unsafe::Io)?;
+        digest.update(&buffer[..part]);
+        left -= part as u64;
+    }
+    if digest.finalize()[..] != *expected {
+        return Err(Refused::Changed);
+    }
+    Ok(())
 }
+
+/// Bytes that are read at once: they stay in the processor's cache until they are digested.
+const BUFFER: usize = 64 << 10;

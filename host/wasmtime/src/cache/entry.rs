@@ -1,4 +1,4 @@
-//! An entry: its name, and the header before wasmtime's own bytes.
+//! An entry: its name, and the seal behind wasmtime's own bytes.
 
 use std::hash::{Hash as _, Hasher};
 
@@ -7,9 +7,9 @@ use wasmtime::Engine;
 
 use super::Refused;
 
-/// Version of everything below. It is part of the key and of the header: another version is never even opened.
+/// Version of everything below. It is part of the key and of the seal: another version is never even opened.
 const VERSION: u32 = 1;
-/// What an entry begins with.
+/// What a seal begins with.
 const MAGIC: [u8; 16] = *b"portcullis-code\n";
 /// Ends the name of an entry.
 pub(crate) const SUFFIX: &str = ".cwasm";
@@ -48,16 +48,17 @@ impl Hasher for Digest {
     }
 }
 
-/// The fixed part of an entry: magic, version, key, length and SHA-256 of the code that follows.
-pub(crate) struct Header;
+/// What an entry ends with: magic, version, key, length and SHA-256 of the code before it. It stands at the end, so that
+/// the code can be mapped as it is.
+pub(crate) struct Seal;
 
-impl Header {
+impl Seal {
     /// In bytes.
     pub(crate) const LENGTH: usize = 16 + 4 + 32 + 8 + 32;
 
-    /// What is written before this code.
+    /// What is written behind this code.
     pub(crate) fn of(key: &Key, code: &[u8]) -> [u8; Self::LENGTH] {
-        let mut header = [0; Self::LENGTH];
+        let mut seal = [0; Self::LENGTH];
         let parts: [&[u8]; 5] = [
             &MAGIC,
             &VERSION.to_le_bytes(),
@@ -66,25 +67,21 @@ impl Header {
             &<[u8; 32]>::from(Sha256::digest(code)),
         ];
         let bytes = parts.into_iter().flatten();
-        header.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        header
+        seal.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        seal
     }
 
-    /// The code of an entry that is whole, and for this key.
-    pub(crate) fn check<'a>(entry: &'a [u8], key: &Key) -> Result<&'a [u8], Refused> {
-        let (header, code) = entry.split_at_checked(Self::LENGTH).ok_or(Refused::Cut)?;
-        if header[..16] != MAGIC {
+    /// The digest that so many bytes of code must have, if this seals them, for this key.
+    pub(crate) fn digest<'a>(seal: &'a [u8; Self::LENGTH], key: &Key, code_length: u64) -> Result<&'a [u8], Refused> {
+        if seal[..16] != MAGIC {
             return Err(Refused::Foreign);
         }
-        if header[16..20] != VERSION.to_le_bytes() || header[20..52] != key.0 {
+        if seal[16..20] != VERSION.to_le_bytes() || seal[20..52] != key.0 {
             return Err(Refused::Other);
         }
-        if header[52..60] != (code.len() as u64).to_le_bytes() {
+        if seal[52..60] != code_length.to_le_bytes() {
             return Err(Refused::Cut);
         }
-        if header[60..] != Sha256::digest(code)[..] {
-            return Err(Refused::Changed);
-        }
-        Ok(code)
+        Ok(&seal[60..])
     }
 }

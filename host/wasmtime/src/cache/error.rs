@@ -62,11 +62,11 @@ pub enum Refused {
     /// It is larger than the whole cache may be; its size in bytes.
     #[error("it has {0} bytes, more than the cache may have")]
     TooLarge(u64),
-    /// It is shorter or longer than its header says.
-    #[error("it is cut short, or longer than it says")]
+    /// It is shorter than any entry, or has another length than it says.
+    #[error("it is shorter or longer than it should be")]
     Cut,
-    /// It does not begin as an entry does.
-    #[error("it is no entry of this cache")]
+    /// It does not end as an entry does: it was cut, or never was one.
+    #[error("it is no entry, or cut short")]
     Foreign,
     /// It is for another component or engine, or of another format.
     #[error("it is an entry for something else, or of another release")]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::process::{Resource, getrlimit};
 
-use super::{Header, Key, NotKept};
+use super::{Key, NotKept, Seal};
 use crate::compiled::PrivateFolder;
 
 /// Begins the name of a file that is being written.
@@ -14,7 +14,7 @@ pub(crate) const PREFIX: &str = ".new-";
 
 /// Writes an entry. It is not flushed to the disk: what a power failure tears is found by its digest.
 pub(crate) fn write(folder: &PrivateFolder, key: &Key, code: &[u8], most: u64) -> Result<(), NotKept> {
-    let bytes = (Header::LENGTH as u64).saturating_add(code.len() as u64);
+    let bytes = (Seal::LENGTH as u64).saturating_add(code.len() as u64);
     if bytes > most {
         return Err(NotKept::TooLarge { bytes, most });
     }
@@ -26,7 +26,7 @@ pub(crate) fn write(folder: &PrivateFolder, key: &Key, code: &[u8], most: u64) -
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(folder, &name, flags, Mode::RUSR | Mode::WUSR).map_err(|error| NotKept::Write(error.into()))?;
     let mut file = std::fs::File::from(file);
-    let written = file.write_all(&Header::of(key, code)).and_then(|()| file.write_all(code));
+    let written = file.write_all(code).and_then(|()| file.write_all(&Seal::of(key, code)));
     let moved = written.and_then(|()| renameat(folder, &name, folder, key.file_name()).map_err(io::Error::from));
     moved.map_err(|error| {
         // What can't be removed now, a later sweep removes.

@@ -10,8 +10,8 @@ use wasmtime::{Config, Engine};
 use super::{Cached, Missed, Origin, Refused, Unsafe, files, is_root, mode, set_mode};
 use crate::support::skip;
 
-/// Where the code begins, and where its digest stands before it.
-const HEADER: usize = 92;
+/// What stands behind the code, and where in it the code's length and digest are.
+const SEAL: usize = 92;
 const LENGTH: std::ops::Range<usize> = 52..60;
 const DIGEST: std::ops::Range<usize> = 60..92;
 
@@ -31,9 +31,10 @@ fn an_entry_that_is_cut_or_grew_does_not_count() {
     drop(cached.load(1));
     let whole = fs::read(cached.entry()).unwrap();
     let pages = (0..whole.len()).step_by(4096);
-    for length in pages.chain([1, HEADER - 1, HEADER, HEADER + 1, whole.len() - 1]) {
+    for length in pages.chain([1, SEAL - 1, SEAL, SEAL + 1, whole.len() - SEAL, whole.len() - 1]) {
         fs::write(cached.entry(), &whole[..length]).unwrap();
-        assert!(matches!(replaced(&cached), Refused::Cut), "{length}");
+        let expected = if length < SEAL { Refused::Cut } else { Refused::Foreign };
+        assert_eq!(replaced(&cached).to_string(), expected.to_string(), "{length}");
         // As a power failure leaves it: the length is there, and the bytes are not.
         let mut torn = whole[..length].to_vec();
         torn.resize(whole.len(), 0);
@@ -43,6 +44,8 @@ fn an_entry_that_is_cut_or_grew_does_not_count() {
         }
     }
     fs::write(cached.entry(), [&whole[..], &[0]].concat()).unwrap();
+    assert!(matches!(replaced(&cached), Refused::Foreign));
+    fs::write(cached.entry(), [&[0], &whole[..]].concat()).unwrap();
     assert!(matches!(replaced(&cached), Refused::Cut));
 }
 
@@ -51,12 +54,13 @@ fn an_entry_with_a_flipped_bit_does_not_count() {
     let cached = Cached::new();
     drop(cached.load(1));
     let whole = fs::read(cached.entry()).unwrap();
-    for place in (0..HEADER).chain((HEADER..whole.len()).step_by(whole.len() / 64)) {
+    let seal = whole.len() - SEAL;
+    for place in (0..seal).step_by(whole.len() / 64).chain(seal..whole.len()) {
         let mut bytes = whole.clone();
         bytes[place] ^= 1 << (place % 8);
         fs::write(cached.entry(), bytes).unwrap();
         let refused = replaced(&cached);
-        let expected = match place {
+        let expected = match place.wrapping_sub(seal) {
             0..16 => matches!(refused, Refused::Foreign),
             16..52 => matches!(refused, Refused::Other),
             52..60 => matches!(refused, Refused::Cut),
@@ -85,13 +89,13 @@ fn an_entry_for_another_component_or_engine_does_not_count() {
 fn an_entry_that_wasmtime_refuses_does_not_count() {
     let cached = Cached::new();
     drop(cached.load(1));
-    let header = fs::read(cached.entry()).unwrap()[..HEADER].to_vec();
+    let whole = fs::read(cached.entry()).unwrap();
     let module = Engine::default().precompile_module(b"\0asm\x01\0\0\0").unwrap();
     for code in [&b""[..], b"\x7fELF", b"no code at all", &module] {
-        let mut entry = [&header, code].concat();
-        entry[LENGTH].copy_from_slice(&(code.len() as u64).to_le_bytes());
-        entry[DIGEST].copy_from_slice(&Sha256::digest(code));
-        fs::write(cached.entry(), entry).unwrap();
+        let mut seal = whole[whole.len() - SEAL..].to_vec();
+        seal[LENGTH].copy_from_slice(&(code.len() as u64).to_le_bytes());
+        seal[DIGEST].copy_from_slice(&Sha256::digest(code));
+        fs::write(cached.entry(), [code, &seal].concat()).unwrap();
         assert!(matches!(replaced(&cached), Refused::Wasmtime(_)));
     }
 }
