@@ -6,6 +6,7 @@
 mod args;
 mod audit;
 mod check;
+mod component_cache;
 mod doctor;
 mod exec;
 mod failure;

@@ -8,6 +8,7 @@ use portcullis_wasmtime::{RunOptions, Tool, ToolEngine};
 use tokio_util::sync::CancellationToken;
 
 use crate::args;
+use crate::component_cache;
 use crate::failure::Failure;
 use crate::output::Voice;
 use crate::set_up;
@@ -20,7 +21,9 @@ pub(crate) fn run(arguments: args::Run, journal: &JournalChoice, voice: Voice) -
     let (path, rest) = tool.split_first().ok_or_else(|| Failure::message(Code::Usage, "no component is named"))?;
     let arguments = text_arguments(rest)?;
     let engine = ToolEngine::new().map_err(|error| Failure::new(Code::Internal, anyhow::anyhow!("{error:#}")))?;
+    let engine = component_cache::attach(engine, gate.policy().level(), voice);
     let tool = Tool::load(&engine, Path::new(path))?;
+    voice.tell(&format!("component {}: {}", visible(&path.to_string_lossy()), tool.origin()));
     let runtime = set_up::runtime()?;
     let result = runtime.block_on(async {
         let cancel = CancellationToken::new();
