@@ -9,6 +9,8 @@
 
 #[path = "figures/cold.rs"]
 mod cold;
+#[path = "figures/confined.rs"]
+mod confined;
 #[path = "figures/exec.rs"]
 mod exec;
 #[path = "figures/figure.rs"]
@@ -30,6 +32,16 @@ const BENCHES: &[Bench] = &[
     ("exec-limits-vs-tokio", exec::limits_vs_tokio),
     ("exec-limits-vs-python", exec::limits_vs_python),
     ("exec-big-host", exec::big_host),
+    ("exec-full-vs-tokio", confined::full_vs_tokio),
+    ("exec-landlock-vs-tokio", confined::landlock_vs_tokio),
+    ("exec-full-vs-python", confined::full_vs_python),
+    ("exec-full-vs-bwrap", confined::full_vs_bwrap),
+    ("exec-component-full-vs-tokio", confined::component_full_vs_tokio),
+    ("exec-full-big-host", confined::full_big_host),
+    ("exec-full-sustained-vs-tokio", confined::full_sustained),
+    ("exec-full-cpu-vs-tokio", confined::full_cpu),
+    ("confined-syscalls-grep", confined::confined_grep),
+    ("confined-syscalls-git", confined::confined_git),
     ("capture-vs-pipe", exec::capture_vs_pipe),
     ("thousand-in-flight", exec::thousand_in_flight),
     ("instantiate-us", instantiate::instantiate),
@@ -39,7 +51,7 @@ const BENCHES: &[Bench] = &[
 fn main() {
     // This program is its own peer where a figure compares two hosts.
     if let Ok(size) = std::env::var(peer::HOST) {
-        return exec::serve(&size);
+        return if size == "landlock" { confined::serve(&size) } else { exec::serve(&size) };
     }
     // cargo itself adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();

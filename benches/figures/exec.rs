@@ -20,7 +20,7 @@ use crate::peer;
 const ROUNDS: (usize, usize) = (50, 1500);
 
 /// A gate over a fresh workspace and journal, at a confinement level, with some programs allowed.
-struct Bench {
+pub(crate) struct Bench {
     runtime: Runtime,
     gate: Gate,
     workspace: TempDir,
@@ -28,17 +28,33 @@ struct Bench {
 }
 
 /// What is run: each with the same argv, environment, directory and streams on both sides.
-const TRUE: (&str, &[&str]) = ("true", &[]);
-const ECHO: (&str, &[&str]) = ("echo", &["hello"]);
+pub(crate) const TRUE: (&str, &[&str]) = ("true", &[]);
+pub(crate) const ECHO: (&str, &[&str]) = ("echo", &["hello"]);
 
 impl Bench {
-    fn new(level: &str) -> Self {
+    /// The same, unless this host does not reach the level.
+    pub(crate) fn confined(level: &str) -> Result<Self, String> {
+        match portcullis_runner::available_level() {
+            available if available.as_str() == level => Ok(Self::new(level)),
+            available => Err(format!("commands get level {available} here")),
+        }
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    pub(crate) fn workspace(&self) -> &std::path::Path {
+        self.workspace.path()
+    }
+
+    pub(crate) fn new(level: &str) -> Self {
         let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut text = format!(
             "version = 1\nconfinement.level = \"{level}\"\n\
              session = {{ calls = 10000000, journal = \"1GiB\", concurrent = 1000 }}\n"
         );
-        for name in ["true", "echo", "head", "sleep"] {
+        for name in ["true", "echo", "head", "sleep", "grep", "git"] {
             text.push_str(&format!(
                 "[[program]]\nname = \"{name}\"\nfile = \"/usr/bin/{name}\"\n[[program.rule]]\nid = \"{name}\"\n\
                  decision = \"allow\"\nwhy = \"a bench\"\n"
@@ -52,22 +68,33 @@ impl Bench {
         Self { runtime, gate, workspace, _state: state }
     }
 
-    fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         self.gate.session(Caller::host("bench")).unwrap()
     }
 
     /// Ours: the gate from Rust.
-    fn gate(&self, session: &Session, (program, arguments): (&str, &[&str])) -> Duration {
-        let request = Request::new(program).args(arguments.iter().copied());
-        let start = Instant::now();
-        let done = self.runtime.block_on(session.exec(request)).unwrap();
-        let time = start.elapsed();
-        assert_eq!(done.outcome.status, Status::Exited(0));
+    pub(crate) fn gate(&self, session: &Session, command: (&str, &[&str])) -> Duration {
+        let (time, status) = self.timed(session, command);
+        assert_eq!(status, Status::Exited(0));
         time
     }
 
+    /// The same for a program that may say no.
+    pub(crate) fn gate_whatever(&self, session: &Session, command: (&str, &[&str])) -> Duration {
+        let (time, status) = self.timed(session, command);
+        assert!(matches!(status, Status::Exited(0 | 1)), "{status:?}");
+        time
+    }
+
+    fn timed(&self, session: &Session, (program, arguments): (&str, &[&str])) -> (Duration, Status) {
+        let request = Request::new(program).args(arguments.iter().copied());
+        let start = Instant::now();
+        let done = self.runtime.block_on(session.exec(request)).unwrap();
+        (start.elapsed(), done.outcome.status)
+    }
+
     /// The baseline: both outputs drained as well.
-    fn tokio(&self, (program, arguments): (&str, &[&str])) -> Duration {
+    pub(crate) fn tokio(&self, (program, arguments): (&str, &[&str])) -> Duration {
         let start = Instant::now();
         let output = self.runtime.block_on(async {
             let mut command = tokio::process::Command::new(format!("/usr/bin/{program}"));
@@ -111,6 +138,7 @@ pub(crate) fn big_host() -> Result<Figure, String> {
 
 /// A host of [`peer::host`]: runs `echo` at each line and says how long it took.
 pub(crate) fn serve(size: &str) {
+    let (size, level) = size.split_once('-').unwrap_or((size, "limits"));
     let heap = if size == "big" { vec![1_u8; 2 << 30] } else { Vec::new() };
     if size == "big" {
         for _ in 0..64 {
@@ -121,7 +149,7 @@ pub(crate) fn serve(size: &str) {
             });
         }
     }
-    let bench = Bench::new("limits");
+    let bench = Bench::new(level);
     let session = bench.session();
     println!();
     for line in std::io::stdin().lines() {
@@ -190,7 +218,7 @@ pub(crate) fn thousand_in_flight() -> Result<Figure, String> {
 }
 
 /// Polls that many futures at once until all are done.
-async fn all<F: Future<Output = ()>>(count: usize, make: impl Fn() -> F) {
+pub(crate) async fn all<F: Future<Output = ()>>(count: usize, make: impl Fn() -> F) {
     let mut futures: Vec<_> = (0..count).map(|_| Box::pin(make())).collect();
     std::future::poll_fn(|context| {
         futures.retain_mut(|future| future.as_mut().poll(context).is_pending());
@@ -201,17 +229,17 @@ async fn all<F: Future<Output = ()>>(count: usize, make: impl Fn() -> F) {
 
 /// A component's call, with policy and journal on, unconfined ÷ tokio.
 pub(crate) fn component_vs_tokio() -> Result<Figure, String> {
-    component_at("none", Some(Goal::Ratio(1.15)))
+    component_at(&Bench::new("none"), TRUE, Some(Goal::Ratio(1.15)))
 }
 
 /// The same with namespaces and limits ÷ tokio.
 pub(crate) fn component_limits_vs_tokio() -> Result<Figure, String> {
-    component_at("limits", None)
+    component_at(&Bench::new("limits"), TRUE, None)
 }
 
-fn component_at(level: &str, goal: Option<Goal>) -> Result<Figure, String> {
-    let bench = Bench::new(level);
-    let (mut store, run) = caller(&bench)?;
+/// A component's call at a bench's level ÷ tokio.
+pub(crate) fn component_at(bench: &Bench, command: (&str, &[&str]), goal: Option<Goal>) -> Result<Figure, String> {
+    let (mut store, run) = caller(bench)?;
     let ours = || {
         let start = Instant::now();
         let (code,) = bench.runtime.block_on(run.call_async(&mut store, ("true".to_owned(),))).unwrap();
@@ -219,7 +247,7 @@ fn component_at(level: &str, goal: Option<Goal>) -> Result<Figure, String> {
         assert_eq!(code, Ok(0));
         time
     };
-    Ok(Figure::interleaved(ROUNDS, goal, ours, || bench.tokio(TRUE)))
+    Ok(Figure::interleaved(ROUNDS, goal, ours, || bench.tokio(command)))
 }
 
 type RunTrue = TypedFunc<(String,), (Result<u64, String>,)>;

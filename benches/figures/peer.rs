@@ -19,13 +19,20 @@ impl Peer {
         let requests = child.stdin.take().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
         let mut peer = Self { child, requests, answers };
-        peer.line();
+        if peer.line().is_empty() {
+            return Err(format!("{command:?} did not work"));
+        }
         Ok(peer)
     }
 
     /// One command.
     pub(crate) fn time(&mut self) -> Duration {
-        self.requests.write_all(b"\n").unwrap();
+        self.ask("")
+    }
+
+    /// One command of this kind.
+    pub(crate) fn ask(&mut self, what: &str) -> Duration {
+        self.requests.write_all(format!("{what}\n").as_bytes()).unwrap();
         Duration::from_nanos(self.line().trim().parse().unwrap())
     }
 
@@ -59,6 +66,14 @@ for line in sys.stdin:
 /// This bench itself as a host: a small one, or one with 2 GiB of heap and 64 threads. See [`serve`].
 pub(crate) fn host(size: &str) -> Result<Peer, String> {
     Peer::start(Command::new(std::env::current_exe().unwrap()).env(HOST, size))
+}
+
+/// This bench itself as a host that can have no user namespaces. See [`serve`](crate::confined::serve).
+pub(crate) fn without_user_namespaces(level: &str) -> Result<Peer, String> {
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\"";
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--", "sh", "-c", script]).arg(std::env::current_exe().unwrap());
+    Peer::start(command.env(HOST, level))
 }
 
 /// Names the size of a host that this process is to be.

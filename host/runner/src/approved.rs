@@ -78,7 +78,9 @@ impl Program {
         let (search_path, workspace) = (policy.search_path(), workspace.path());
         let file = match ProgramFile::resolve(entry.name().as_str(), entry.file(), search_path, workspace) {
             Resolution::Found(file) => file,
-            resolution => return Self { resolution, executables: None },
+            resolution @ (Resolution::Missing | Resolution::Unusable(_)) => {
+                return Self { resolution, executables: None };
+            }
         };
         let writable: Vec<String> = policy.absolute_writes().map(str::to_owned).collect();
         match Executables::resolve(&file, entry.children(), search_path, workspace, &writable) {

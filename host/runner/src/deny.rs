@@ -104,11 +104,11 @@ pub(crate) fn release() {
             continue;
         }
         // A directory is removed only while it is empty; a file is not, once somebody has written into it.
-        let _in_use = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => fs::remove_dir(&path),
-            _ if stat.st_size == 0 => fs::remove_file(&path),
-            _ => Ok(()),
-        };
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            let _in_use = fs::remove_dir(&path);
+        } else if stat.st_size == 0 {
+            let _in_use = fs::remove_file(&path);
+        }
     }
 }
 
@@ -122,6 +122,7 @@ mod tests {
             workspace: workspace.to_str().unwrap().to_owned(),
             identity,
             read: vec![],
+            programs: vec![],
             write: vec![],
             deny: deny.iter().map(|&path| path.to_owned()).collect(),
             executable: false,

@@ -1,8 +1,11 @@
 //! What the process tree of a command may execute.
 
+use std::path::Path;
+
 use portcullis_policy::Children;
 
 use crate::program::{ProgramFile, Resolution};
+use crate::view::SYSTEM;
 
 /// Files and directories that may be executed, with the loaders that those need.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,6 +39,16 @@ const LOADERS: [&str; 5] = [
 ];
 
 impl Executables {
+    /// Of its files those that no directory holds which commands see anyway.
+    pub(crate) fn outside(&self, read: &[String]) -> Vec<String> {
+        let seen = |path: &str| {
+            let mut places = SYSTEM.into_iter().chain(read.iter().map(String::as_str));
+            places.any(|place| Path::new(path).starts_with(place))
+        };
+        let all = self.files.iter().chain(&self.scripts).chain(&self.directories);
+        all.filter(|path| !seen(path)).cloned().collect()
+    }
+
     /// Looks up what a program may execute; what is not installed can't be executed. Refuses children that commands
     /// could write: `writable` is where they write. Else why, to follow "it ".
     pub(crate) fn resolve(
@@ -96,7 +109,7 @@ impl Executables {
             }
         };
         let places = || writable.iter().map(String::as_str).chain([workspace]);
-        let within = |path: &str, place: &str| std::path::Path::new(path).starts_with(place);
+        let within = |path: &str, place: &str| Path::new(path).starts_with(place);
         match found.iter().find(|path| places().any(|place| within(path, place) || within(place, path))) {
             Some(path) => Err(format!(
                 "has the child `{item}` ({path}), which commands can change; name one elsewhere, or say children = \"any\""

@@ -56,10 +56,7 @@ impl GuardError {
     }
 
     fn mounting(plan: &[Op], error: &sys::GuardError) -> Self {
-        let op = match error.step {
-            GuardStep::Mount(step) => plan.get(step),
-            _ => None,
-        };
+        let op = if let GuardStep::Mount(step) = error.step { plan.get(step) } else { None };
         Self::new(&op.map_or_else(|| error.step.what().to_owned(), Op::what), &error.error)
     }
 }

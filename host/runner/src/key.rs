@@ -47,6 +47,7 @@ impl Key {
                     workspace: approved.workspace().to_owned(),
                     identity: approved.workspace_identity(),
                     read: confinement.read.clone(),
+                    programs: approved.executables().outside(&confinement.read),
                     write: confinement.write.clone(),
                     deny: confinement.deny.clone(),
                     executable: kin == Kin::Any,
@@ -55,6 +56,11 @@ impl Key {
                 Self { kind, confined: Some(Confined { network, kin, view }) }
             }
         }
+    }
+
+    /// Whether its processes have a tree of files of their own.
+    pub(crate) fn has_tree(&self) -> bool {
+        self.confined.as_ref().is_some_and(|confined| confined.view.is_some())
     }
 
     /// What the filter of its processes is for, and the token that it wants to see; `None` = they have none.

@@ -3,19 +3,27 @@
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use rustix::fs::{Mode, Stat};
+use rustix::fs::{AtFlags, Mode, Stat};
 
 use crate::guard::{Guard, GuardError};
-use crate::view::TEMPORARY;
+use crate::view::{TEMPORARY, View};
 
 /// Places that one sandbox has, and no other process.
 #[derive(Debug)]
 pub(crate) struct Own {
-    root: Option<OwnedFd>,
-    proc: Option<OwnedFd>,
+    tree: Option<OwnTree>,
     temporary: Vec<Temporary>,
     /// Removed at the end; where there is no tree of its own.
     directory: Option<Directory>,
+}
+
+/// Directories of a tree of its own.
+#[derive(Debug)]
+pub(crate) struct OwnTree {
+    pub(crate) root: OwnedFd,
+    pub(crate) proc: OwnedFd,
+    pub(crate) etc: OwnedFd,
+    pub(crate) dev: OwnedFd,
 }
 
 /// A file system in memory, as it was when it was made.
@@ -37,12 +45,13 @@ impl Own {
     /// What a guard's tree has.
     pub(crate) fn of(guard: &Guard) -> Result<Self, GuardError> {
         let temporary = TEMPORARY.iter().map(|path| Temporary::new(guard.open(path)?));
-        Ok(Self {
-            root: Some(guard.open("/")?),
-            proc: Some(guard.open("/proc")?),
-            temporary: temporary.collect::<Result<_, _>>()?,
-            directory: None,
-        })
+        let tree = OwnTree {
+            root: guard.open("/")?,
+            proc: guard.open("/proc")?,
+            etc: guard.open("/etc")?,
+            dev: guard.open("/dev")?,
+        };
+        Ok(Self { tree: Some(tree), temporary: temporary.collect::<Result<_, _>>()?, directory: None })
     }
 
     /// A directory of the host's, for want of a tree.
@@ -58,7 +67,7 @@ impl Own {
         match rustix::fs::open(&path, flags, Mode::empty()) {
             Ok(place) => {
                 let directory = Some(Directory { path: text.to_owned(), place });
-                Ok(Self { root: None, proc: None, temporary: Vec::new(), directory })
+                Ok(Self { tree: None, temporary: Vec::new(), directory })
             }
             Err(errno) => {
                 let _left = std::fs::remove_dir(&path);
@@ -67,12 +76,9 @@ impl Own {
         }
     }
 
-    pub(crate) fn root(&self) -> Option<BorrowedFd<'_>> {
-        self.root.as_ref().map(OwnedFd::as_fd)
-    }
-
-    pub(crate) fn proc(&self) -> Option<BorrowedFd<'_>> {
-        self.proc.as_ref().map(OwnedFd::as_fd)
+    /// A tree of files of its own; `None` = it sees the host's.
+    pub(crate) fn tree(&self) -> Option<&OwnTree> {
+        self.tree.as_ref()
     }
 
     /// Where temporary files go.
@@ -84,6 +90,18 @@ impl Own {
     /// The path of that, where a command does not find it under `/tmp`.
     pub(crate) fn directory_path(&self) -> Option<&str> {
         self.directory.as_ref().map(|directory| directory.path.as_str())
+    }
+
+    /// Whether every denied path of a view shows what masks are made of: what lies on the root's own file system.
+    pub(crate) fn masks(&self, view: &View) -> bool {
+        let Some(OwnTree { root, .. }) = &self.tree else { return view.deny.is_empty() };
+        let device = |path: &str| {
+            let stat = rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW).ok();
+            stat.map(|stat| stat.st_dev)
+        };
+        let own = device(".");
+        let workspace = view.workspace.trim_start_matches('/');
+        own.is_some() && view.deny.iter().all(|path| device(&format!("{workspace}/{path}")) == own)
     }
 
     /// Whether nothing is left there. What can't be looked at is not clean.

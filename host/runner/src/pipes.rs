@@ -1,9 +1,7 @@
 //! The pipes between a command and the host.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
 
-use rustix::fs::{Mode, OFlags};
 use rustix::pipe::PipeFlags;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -33,7 +31,9 @@ pub(crate) fn pipes(streams: Streams, merge_stderr: bool) -> Result<(Theirs, Our
     let Streams { input, stdout, stderr } = streams;
     let (stdin_theirs, stdin_ours) = match input {
         Input::Empty => (None, None),
-        input => pipe().map(|(read, write)| (Some(read), Some((write, input))))?,
+        input @ (Input::Bytes(_) | Input::Reader(_)) => {
+            pipe().map(|(read, write)| (Some(read), Some((write, input))))?
+        }
     };
     let (stdout_ours, stdout_theirs) = pipe()?;
     let (stderr_ours, stderr_theirs) =
@@ -43,13 +43,14 @@ pub(crate) fn pipes(streams: Streams, merge_stderr: bool) -> Result<(Theirs, Our
 }
 
 impl Theirs {
-    /// Descriptors 0, 1 and 2 of the command.
-    pub(crate) fn stdio(&self) -> Result<[BorrowedFd<'_>; 3], StartError> {
-        let stdin = match &self.stdin {
-            Some(stdin) => stdin.as_fd(),
-            None => null()?,
-        };
-        Ok([stdin, self.stdout.as_fd(), self.stderr.as_ref().unwrap_or(&self.stdout).as_fd()])
+    /// Descriptor 0 of the command.
+    pub(crate) fn input(&self) -> Option<BorrowedFd<'_>> {
+        self.stdin.as_ref().map(OwnedFd::as_fd)
+    }
+
+    /// Descriptors 1 and 2.
+    pub(crate) fn outputs(&self) -> [BorrowedFd<'_>; 2] {
+        [self.stdout.as_fd(), self.stderr.as_ref().unwrap_or(&self.stdout).as_fd()]
     }
 }
 
@@ -65,15 +66,4 @@ impl Ours {
 /// A pipe: where one reads, where one writes.
 fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
     rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| StartError::Pipe(errno.into()))
-}
-
-/// What a command without input reads; opened once.
-fn null() -> Result<BorrowedFd<'static>, StartError> {
-    static NULL: OnceLock<OwnedFd> = OnceLock::new();
-    if let Some(null) = NULL.get() {
-        return Ok(null.as_fd());
-    }
-    let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    let null = null.map_err(|errno| StartError::Pipe(errno.into()))?;
-    Ok(NULL.get_or_init(|| null).as_fd())
 }

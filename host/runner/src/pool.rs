@@ -122,7 +122,14 @@ pub(crate) fn take(key: &Arc<Key>) -> Result<Sandbox, GuardError> {
     if is_empty {
         refill_soon(shelf);
     }
-    ready.map_or_else(|| Sandbox::make(key), Ok)
+    match ready {
+        Some(sandbox) if sandbox.is_intact() => Ok(sandbox),
+        Some(sandbox) => {
+            clear(sandbox);
+            Sandbox::make(key)
+        }
+        None => Sandbox::make(key),
+    }
 }
 
 /// Takes back a sandbox whose command is reaped and has left nobody in it: nobody can have come since.

@@ -6,8 +6,9 @@ use std::os::fd::BorrowedFd;
 use portcullis_policy::{Allowed, KernelLimits, Limits};
 
 use crate::Approved;
+use crate::pipes::Theirs;
 use crate::sandbox::Sandbox;
-use crate::sys::{Directory, Order, ResourceLimit, Strings};
+use crate::sys::{Directory, Order, Program, ResourceLimit, Strings};
 
 /// The values of one command, in the kernel's own forms.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Prepared {
     workspace: CString,
     relative: CString,
     limits: Vec<ResourceLimit>,
+    /// Where the program is in the command's own tree of files; `None` = it has none.
+    inside: Option<CString>,
 }
 
 impl Prepared {
@@ -29,6 +32,7 @@ impl Prepared {
             env: Strings::new(environment(allowed, sandbox.temporary()))?,
             workspace: CString::new(approved.workspace())?,
             relative: CString::new(relative)?,
+            inside: sandbox.key().has_tree().then(|| CString::new(approved.program().executable_path())).transpose()?,
             limits: resource_limits(allowed.limits(), sandbox),
         })
     }
@@ -38,15 +42,20 @@ impl Prepared {
     pub(crate) fn order<'a>(
         &'a self,
         approved: &'a Approved,
-        stdio: [BorrowedFd<'a>; 3],
+        ends: &'a Theirs,
         ruleset: Option<BorrowedFd<'a>>,
     ) -> Order<'a> {
         let (device, inode) = approved.directory();
+        let identity = approved.allowed().identity();
         Order {
-            program: approved.program().executable(),
+            program: match &self.inside {
+                Some(path) => Program::Inside { path, device: identity.device, inode: identity.inode },
+                None => Program::Open(approved.program().executable()),
+            },
             argv: &self.argv,
             env: &self.env,
-            stdio,
+            stdin: ends.input(),
+            outputs: ends.outputs(),
             directory: Directory { workspace: &self.workspace, relative: &self.relative, device, inode },
             limits: &self.limits,
             ruleset,

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use crate::Approved;
 use crate::executables::{Executables, Kin};
-use crate::own::Own;
+use crate::own::{Own, OwnTree};
 use crate::ruleset::{Right, Rules};
 use crate::view::{DEVICES, ETC, SYSTEM};
 
@@ -61,30 +61,40 @@ impl Reach {
         let read = Right { execute, ..Right::READ };
         let write = Right { write: true, ..read };
         for path in SYSTEM.into_iter().chain(self.read.iter().map(String::as_str)) {
+            if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+                // It leads to what has a rule.
+                continue;
+            }
             if *children == Kin::Listed {
                 without_programs(&mut rules, path)?;
             } else {
                 rules.path(path, read)?;
             }
         }
-        for path in ETC {
-            rules.path(path, Right::READ)?;
-        }
-        for path in DEVICES {
-            rules.path(path, Right { device: true, ..Right::default() })?;
-        }
         rules.path(&self.workspace, read)?;
         for path in &self.write {
             let place = Path::new(&self.workspace).join(path);
             rules.path(place.to_str().unwrap_or_default(), write)?;
         }
-        match own.proc() {
-            Some(proc) => rules.open(proc, Right::READ)?,
-            // Of processes outside it tells no more than `ps` does: those can't be traced from within a ruleset.
-            None => rules.path("/proc", Right::READ)?,
-        }
-        if let Some(root) = own.root() {
-            rules.open(root, Right { list: true, ..Right::default() })?;
+        let device = Right { device: true, ..Right::default() };
+        match own.tree() {
+            // What should not be there is not there. Every rule costs each command something.
+            Some(OwnTree { root, proc, etc, dev }) => {
+                rules.open(root.as_fd(), Right { list: true, ..Right::default() })?;
+                rules.open(proc.as_fd(), Right::READ)?;
+                rules.open(etc.as_fd(), Right::READ)?;
+                rules.open(dev.as_fd(), device)?;
+            }
+            None => {
+                // Of processes outside it tells no more than `ps` does: those can't be traced from within a ruleset.
+                rules.path("/proc", Right::READ)?;
+                for path in ETC {
+                    rules.path(path, Right::READ)?;
+                }
+                for path in DEVICES {
+                    rules.path(path, device)?;
+                }
+            }
         }
         for place in own.temporary() {
             rules.open(place, write)?;

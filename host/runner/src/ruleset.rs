@@ -14,7 +14,7 @@ use landlock::{
 use rustix::fs::{FileType, Mode, OFlags};
 
 /// The newest version that is used.
-const NEWEST: ABI = ABI::V7;
+const NEWEST: ABI = ABI::V10;
 /// The oldest that will do.
 pub(crate) const OLDEST: u32 = 3;
 
@@ -46,7 +46,8 @@ impl Right {
             | when(
                 self.write,
                 make_bitflags!(AccessFs::{
-                    WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer
+                    WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym
+                    | Refer | ResolveUnix
                 }),
             )
     }

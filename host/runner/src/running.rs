@@ -60,7 +60,7 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
         None => Ok(None),
     };
     let ruleset = ruleset.map_err(|error| start_error(&approved, SpawnError::no_ruleset(error)))?;
-    let order = prepared.order(&approved, theirs.stdio()?, ruleset.as_ref().map(|ruleset| ruleset.as_fd()));
+    let order = prepared.order(&approved, &theirs, ruleset.as_ref().map(|ruleset| ruleset.as_fd()));
 
     let started = Instant::now();
     let mut ordered = sandbox.order(&order).map_err(|error| start_error(&approved, error))?;

@@ -127,6 +127,16 @@ impl Sandbox {
         &self.key
     }
 
+    /// Whether what is denied is still masked. The kernel takes a mask away when what it lies on is removed or replaced
+    /// by somebody who does not see the mask, as editors do when they save.
+    pub(crate) fn is_intact(&self) -> bool {
+        let view = self.key.confined.as_ref().and_then(|confined| confined.view.as_ref());
+        match (view, &self.own) {
+            (Some(view), Some(own)) => own.masks(view),
+            _ => true,
+        }
+    }
+
     /// Whether another command finds it as this one did: nothing is left in memory or on disk that is its own.
     pub(crate) fn is_clean(&self) -> bool {
         self.own.as_ref().is_none_or(Own::is_clean)

@@ -14,7 +14,7 @@ use crate::pool;
 use crate::reach::Reach;
 use crate::ruleset::OLDEST;
 use crate::sandbox::Sandbox;
-use crate::sys::{self, Directory, Order, Strings};
+use crate::sys::{self, Directory, Order, Program, Strings};
 use crate::view::View;
 use crate::workspace::Workspace;
 
@@ -39,6 +39,7 @@ pub(crate) fn run(kind: Kind) -> Result<(), GuardError> {
         workspace: workspace.path().to_owned(),
         identity: workspace.identity(),
         read: Vec::new(),
+        programs: Vec::new(),
         write: Vec::new(),
         deny: Vec::new(),
         executable: false,
@@ -66,10 +67,11 @@ fn execute(sandbox: &mut Sandbox, workspace: &Workspace) -> Result<(), GuardErro
     let (device, inode) = workspace.identity();
     let order = Order {
         // Without a lifeline it ends itself.
-        program: guard::program()?,
+        program: Program::Open(guard::program()?),
         argv: &argv,
         env: &env,
-        stdio: [null.as_fd(); 3],
+        stdin: None,
+        outputs: [null.as_fd(); 2],
         directory: Directory { workspace: &path, relative: c".", device, inode },
         limits: &[],
         ruleset: ruleset.as_ref().map(|ruleset| ruleset.as_fd()),

@@ -19,6 +19,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+
 use crate::sys::mounts::{MOST_COPIES, NO_DEVICES, NO_EXEC, NO_SETUID, Op, READ_ONLY};
 
 /// What the tree is made for. Equal views have equal trees.
@@ -30,6 +32,8 @@ pub(crate) struct View {
     pub(crate) identity: (u64, u64),
     /// Absolute.
     pub(crate) read: Vec<String>,
+    /// Files, and directories of files, that are executed or are scripts, and lie in none of these places. Absolute.
+    pub(crate) programs: Vec<String>,
     /// Absolute, or below the workspace; `.` is the workspace.
     pub(crate) write: Vec<String>,
     /// Below the workspace.
@@ -191,7 +195,7 @@ impl View {
     fn binds(&self) -> Result<Vec<Bind>, ViewError> {
         let mut binds = Vec::new();
         let inner = NO_SETUID | NO_DEVICES | if self.executable { 0 } else { NO_EXEC };
-        for path in self.read.iter().flat_map(|path| places(path)) {
+        for path in self.programs.iter().cloned().chain(self.read.iter().flat_map(|path| places(path))) {
             if let Some(bind) = Bind::new(&path, READ_ONLY | NO_SETUID | NO_DEVICES) {
                 binds.push(bind);
             }
@@ -209,21 +213,29 @@ impl View {
             if !path.starts_with('/') && !resolved.starts_with(workspace) {
                 return Err(ViewError::Outside { path: path.clone() });
             }
-            let gone = || ViewError::Write { path: path.clone(), cause: "it is gone".to_owned() };
-            binds.push(Bind::new(&text(&resolved)?, inner).ok_or_else(gone)?);
+            let identity = match resolved.strip_prefix(workspace) {
+                // A command that runs now may put a link in its place: what is looked at must be found again.
+                Ok(below) => identity_below(workspace, below),
+                Err(_) => fs::metadata(&resolved).map(|metadata| (metadata.dev(), metadata.ino(), metadata.is_dir())),
+            };
+            let (device, inode, directory) =
+                identity.map_err(|error| ViewError::Write { path: path.clone(), cause: error.to_string() })?;
+            let identity = Some((device, inode));
+            binds.push(Bind { path: text(&resolved)?, attributes: inner, identity, directory });
             writable.push(resolved);
         }
         // What lies above a denied path is pinned by a mount: renaming it would get round the mask.
         let above: BTreeSet<PathBuf> = self.deny.iter().flat_map(|path| above(workspace, path)).collect();
         for place in above {
-            let metadata = fs::symlink_metadata(&place).map_err(|error| deny_error(&place, &error.to_string()))?;
-            if !metadata.is_dir() {
+            let below = place.strip_prefix(workspace).unwrap_or(&place);
+            let found = identity_below(workspace, below);
+            let Some((device, inode, true)) = found.ok() else {
                 return Err(deny_error(&place, "what lies above it is no directory; name the path that it leads to"));
-            }
+            };
             if !writable.contains(&place) {
                 let may_write = whole || writable.iter().any(|written| place.starts_with(written));
                 let attributes = inner | if may_write { 0 } else { READ_ONLY };
-                let identity = Some((metadata.dev(), metadata.ino()));
+                let identity = Some((device, inode));
                 binds.push(Bind { path: text(&place)?, attributes, identity, directory: true });
             }
         }
@@ -231,6 +243,18 @@ impl View {
         binds.sort_by_key(|bind| Path::new(&bind.path).components().count());
         Ok(binds)
     }
+}
+
+/// Device and inode of a place in the workspace that no symbolic link leads to, and whether it is a directory.
+#[allow(clippy::useless_conversion, reason = "the widths of stat's fields differ between architectures")]
+fn identity_below(workspace: &Path, below: &Path) -> std::io::Result<(u64, u64, bool)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(workspace, flags | OFlags::DIRECTORY, Mode::empty())?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    let place = rustix::fs::openat2(&directory, below, flags, Mode::empty(), resolve)?;
+    let stat = rustix::fs::fstat(&place)?;
+    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    Ok((stat.st_dev.into(), stat.st_ino.into(), is_directory))
 }
 
 /// The directories between the workspace and a path in it.
@@ -303,7 +327,8 @@ impl Tree {
 
     fn devices(&mut self) -> Result<(), ViewError> {
         for path in DEVICES {
-            self.bind_if_there(path, NO_SETUID | NO_EXEC)?;
+            // Devices are written all the same.
+            self.bind_if_there(path, READ_ONLY | NO_SETUID | NO_EXEC)?;
         }
         for (target, path) in [("fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")] {
             self.link(&format!("/proc/self/{target}"), &format!("/dev/{path}"))?;

@@ -136,6 +136,20 @@ async fn denied_paths_are_not_there_and_can_not_be_made() {
 }
 
 #[tokio::test]
+async fn what_a_command_does_to_its_empty_input_the_next_does_not_see() {
+    for level in ["none", "limits", "full"].into_iter().take(if confines(Level::Full) { 3 } else { 2 }) {
+        let bench = Bench::made(level, &program("python3", "file = \"/usr/bin/python3\""), |_| ());
+        let script = "import fcntl, os\n\
+                      before = fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK\n\
+                      fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)\n\
+                      print(before, os.ttyname(0) if os.isatty(0) else os.read(0, 1))";
+        for _ in 0..3 {
+            assert_eq!(bench.text(&Request::new("python3").args(["-c", script])).await, "0 b''\n", "{level}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn commands_write_where_the_policy_says() {
     if !confines(Level::Landlock) {
         return;

@@ -116,6 +116,19 @@ pub(super) fn set_limit(resource: c_int, soft: u64, hard: u64) -> Result {
     unsafe { call(libc::SYS_prlimit64, [0, resource as usize, both.as_ptr().addr(), 0, 0, 0]) }
 }
 
+/// Opens a file as a path, to execute it; no symbolic link.
+pub(super) fn open_program(path: &CStr) -> Result {
+    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: a string that ends in NUL; no mode is needed where nothing is created.
+    unsafe { call(libc::SYS_openat, [libc::AT_FDCWD as usize, path.as_ptr().addr(), flags as usize, 0, 0, 0]) }
+}
+
+/// Opens a file to read; it stays open when a program is executed.
+pub(super) fn open_to_read(path: &CStr) -> Result {
+    // SAFETY: a string that ends in NUL; no mode is needed where nothing is created.
+    unsafe { call(libc::SYS_openat, [libc::AT_FDCWD as usize, path.as_ptr().addr(), libc::O_RDONLY as usize, 0, 0, 0]) }
+}
+
 pub(super) fn open_directory(path: &CStr) -> Result {
     let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
     // SAFETY: a string that ends in NUL; no mode is needed where nothing is created.

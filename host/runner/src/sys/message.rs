@@ -9,26 +9,26 @@ use super::call::{self, Errno};
 pub(super) const CHANNEL: c_int = STREAMS;
 /// How many streams a command has: descriptors 0, 1 and 2.
 pub(super) const STREAMS: c_int = 3;
-/// Where the program's descriptor lands, as the lowest free one.
-pub(super) const PROGRAM: c_int = 4;
-
-/// Where the Landlock ruleset lands, if there is one.
-pub(super) const RULESET: c_int = 5;
+/// The most descriptors of a message: two streams, a program, a ruleset, a third stream.
+pub(super) const MOST: usize = 5;
+/// Where they land, since those are the lowest free ones: standard output and error, and then behind the channel.
+pub(super) const PLACES: [c_int; MOST] = [1, 2, 4, 5, 6];
 
 /// A control message with the descriptors, as cmsg(3) lays it out.
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
-    descriptors: [c_int; 5],
+    descriptors: [c_int; MOST],
 }
 
-/// Waits for the message; its descriptors are then the lowest free ones: 0, 1, 2, [`PROGRAM`], and with a ruleset
-/// [`RULESET`]. `false` = the other end of the channel is closed.
+/// Waits for the message; its descriptors are then at [`PLACES`]. `false` = the other end of the channel is closed.
 pub(super) fn receive(channel: c_int) -> call::Result<bool> {
     let mut byte = 0_u8;
     let mut piece = libc::iovec { iov_base: (&raw mut byte).cast::<c_void>(), iov_len: 1 };
-    // SAFETY: both are made of integers, and `msghdr` of pointers, for which all zeroes are valid.
-    let (mut control, mut message): (Control, libc::msghdr) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    // SAFETY: it is made of integers, for which all zeroes are valid.
+    let mut control: Control = unsafe { std::mem::zeroed() };
+    // SAFETY: it is made of integers and pointers, for which all zeroes are valid.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = &raw mut piece;
     message.msg_iovlen = 1;
     message.msg_control = ptr::from_mut(&mut control).cast();
@@ -41,12 +41,13 @@ pub(super) fn receive(channel: c_int) -> call::Result<bool> {
             Err(errno) => return Err(errno),
         }
     }
+    #[allow(clippy::unnecessary_cast, reason = "its width differs between C libraries")]
     let length = control.header.cmsg_len as usize;
     let count = length.saturating_sub(size_of::<libc::cmsghdr>()) / size_of::<c_int>();
     let is_right = control.header.cmsg_level == libc::SOL_SOCKET
         && control.header.cmsg_type == libc::SCM_RIGHTS
-        && (count == 4 || count == 5)
-        && control.descriptors.iter().take(count).eq([0, 1, 2, PROGRAM, RULESET].iter().take(count));
+        && (2..=MOST).contains(&count)
+        && control.descriptors.iter().take(count).eq(PLACES.iter().take(count));
     // EPROTO: no message of ours.
     if is_right { Ok(true) } else { Err(Errno(libc::EPROTO)) }
 }

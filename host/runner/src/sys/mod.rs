@@ -37,7 +37,7 @@ pub(crate) use features::{has_close_range, seccomp_can_refuse};
 pub(crate) use guard::file as guard_file;
 pub(crate) use landlock::landlock_abi;
 pub(crate) use namespaces::{GuardError, GuardStep, mount, start_guard};
-pub(crate) use park::{Directory, Order, Ordered, Parked, Powers, ResourceLimit, Scope, Setup, park};
+pub(crate) use park::{Directory, Order, Ordered, Parked, Powers, Program, ResourceLimit, Scope, Setup, park};
 pub(crate) use pidfd::watch;
 pub(crate) use signals::{child_signal_is_ignored, restore_child_signal};
 pub(crate) use stack::Stack;

@@ -32,7 +32,7 @@ use rustix::process::{Pid, Signal};
 
 use super::call::{self, Errno};
 use super::clone::{Child, beside, sibling, vfork};
-use super::message::{self, CHANNEL, PROGRAM, RULESET, STREAMS};
+use super::message::{self, CHANNEL, MOST, PLACES, STREAMS};
 use super::stack::Stack;
 use super::step::{Failure, SpawnError, Step, Steps};
 use super::strings::Strings;
@@ -81,18 +81,29 @@ pub(crate) enum Scope<'a> {
 /// What a waiting process becomes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order<'a> {
-    /// The program, opened.
-    pub(crate) program: BorrowedFd<'a>,
+    pub(crate) program: Program<'a>,
     pub(crate) argv: &'a Strings,
     /// `NAME=value`.
     pub(crate) env: &'a Strings,
-    /// Descriptors 0, 1 and 2 of the command.
-    pub(crate) stdio: [BorrowedFd<'a>; 3],
+    /// Descriptor 0 of the command; `None` = its own `/dev/null`.
+    pub(crate) stdin: Option<BorrowedFd<'a>>,
+    /// Descriptors 1 and 2.
+    pub(crate) outputs: [BorrowedFd<'a>; 2],
     /// Where it starts.
     pub(crate) directory: Directory<'a>,
     pub(crate) limits: &'a [ResourceLimit],
     /// A Landlock ruleset. Without powers it can be enforced.
     pub(crate) ruleset: Option<BorrowedFd<'a>>,
+}
+
+/// What is executed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Program<'a> {
+    /// An open file of the host's.
+    Open(BorrowedFd<'a>),
+    /// What is at this path in the command's own tree of files, and has this device and inode. A file that is opened
+    /// outside has the host's mount: by `/proc/self/exe` its attributes could be changed.
+    Inside { path: &'a CStr, device: u64, inode: u64 },
 }
 
 /// A directory by its path, and what it must be: a path can come to mean something else.
@@ -231,12 +242,20 @@ impl Parked {
     pub(crate) fn order<'a>(self, order: &'a Order<'a>) -> Ordered<'a> {
         // SAFETY: the process waits for the message that is sent below, and reads this after it.
         unsafe { (*self.shared).order = ptr::from_ref(order).cast() };
-        let [stdin, stdout, stderr] = order.stdio;
-        // They land in its descriptors 0, 1, 2, PROGRAM and RULESET: those are its lowest free ones.
-        let program = order.program;
-        let descriptors = [stdin, stdout, stderr, program, order.ruleset.unwrap_or(program)];
-        let count = if order.ruleset.is_some() { 5 } else { 4 };
-        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(5))];
+        let [stdout, stderr] = order.outputs;
+        let program = match order.program {
+            Program::Open(program) => Some(program),
+            Program::Inside { .. } => None,
+        };
+        // In this order, which the process knows too.
+        let more = [program, order.ruleset, order.stdin].into_iter().flatten();
+        let mut descriptors = [stdout; MOST];
+        let mut count = 0;
+        for (place, descriptor) in descriptors.iter_mut().zip([stdout, stderr].into_iter().chain(more)) {
+            *place = descriptor;
+            count += 1;
+        }
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&descriptors[..count]));
         let byte = [io::IoSlice::new(b"!")];
@@ -348,7 +367,11 @@ extern "C" fn wait_for_order(argument: *mut c_void) -> c_int {
 /// `shared` is valid, and for the fields that are read here only read meanwhile.
 unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallible, Failure> {
     // SAFETY: the caller's promise.
-    let (steps, channel, powers) = unsafe { ((*shared).steps, (*shared).channel, (*shared).powers) };
+    let steps = unsafe { (*shared).steps };
+    // SAFETY: as above.
+    let channel = unsafe { (*shared).channel };
+    // SAFETY: as above.
+    let powers = unsafe { (*shared).powers };
     // A session of its own: no controlling terminal, no job control from ours.
     steps.take(Step::Session, call::setsid)?;
     steps.take(Step::Session, || call::umask(0o022))?;
@@ -362,6 +385,8 @@ unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallib
     }
     steps.take(Step::Descriptors, || call::close_range(0, CHANNEL - 1, 0))?;
     steps.take(Step::Descriptors, || call::close_range(CHANNEL + 1, c_int::MAX, 0))?;
+    // The lowest free descriptor is 0. Its own, from its own tree: what it does to it nobody else sees.
+    steps.take(Step::Null, || call::open_to_read(c"/dev/null"))?;
     // Every signal to its default: what the host ignores would stay ignored in the command (SIGPIPE, which Rust ignores;
     // SIGINT under nohup).
     for signal in 1..=64 {
@@ -380,13 +405,33 @@ unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallib
         call::exit(0);
     }
     // SAFETY: the host has written it before it sent the message, and waits for the end of the channel.
-    let order = unsafe { &*(*shared).order };
+    let order = unsafe { (*shared).order };
+    // SAFETY: as above.
+    let order = unsafe { &*order };
     for ResourceLimit { resource, soft, hard } in order.limits {
         steps.take(Step::Limit, || call::set_limit(*resource, *soft, *hard))?;
     }
     enter_directory(steps, order.directory)?;
+    // As they were sent, behind the two outputs.
+    let mut places = PLACES.into_iter().skip(2);
+    let mut next = || places.next().ok_or((Step::Order, Errno(libc::EPROTO)));
+    let program = match order.program {
+        Program::Open(_) => next()?,
+        Program::Inside { path, device, inode } => {
+            let program = steps.take(Step::Program, || call::open_program(path))? as c_int;
+            if steps.take(Step::Program, || call::identity(program))? != (device, inode) {
+                return Err((Step::Program, Errno(libc::ESTALE)));
+            }
+            program
+        }
+    };
     if order.ruleset.is_some() {
-        steps.take(Step::Ruleset, || call::landlock_restrict_self(RULESET))?;
+        let ruleset = next()?;
+        steps.take(Step::Ruleset, || call::landlock_restrict_self(ruleset))?;
+    }
+    if order.stdin.is_some() {
+        let stdin = next()?;
+        steps.take(Step::Order, || call::dup3(stdin, 0))?;
     }
     // The channel and the program are closed as the program is executed, and whatever else there might be.
     steps.take(Step::Inheritance, || call::close_range(STREAMS, c_int::MAX, libc::CLOSE_RANGE_CLOEXEC))?;
@@ -394,7 +439,7 @@ unsafe fn become_command(shared: *const Shared) -> Result<std::convert::Infallib
     // SAFETY: as above.
     let token = unsafe { (*shared).token };
     // SAFETY: the lists of `Strings` are as execve(2) wants them.
-    steps.take(Step::Execute, || unsafe { call::execute(PROGRAM, order.argv.as_ptr(), order.env.as_ptr(), token) })?;
+    steps.take(Step::Execute, || unsafe { call::execute(program, order.argv.as_ptr(), order.env.as_ptr(), token) })?;
     call::exit(127)
 }
 

@@ -14,6 +14,7 @@ pub(crate) enum Step {
     Session,
     Cgroup,
     Descriptors,
+    Null,
     Signals,
     Capability,
     Filter,
@@ -22,6 +23,7 @@ pub(crate) enum Step {
     Directory,
     OtherDirectory,
     Ruleset,
+    Program,
     Inheritance,
     Mask,
     Execute,
@@ -29,7 +31,7 @@ pub(crate) enum Step {
 
 impl Step {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Stack,
         Self::Channel,
         Self::Clone,
@@ -37,6 +39,7 @@ impl Step {
         Self::Session,
         Self::Cgroup,
         Self::Descriptors,
+        Self::Null,
         Self::Signals,
         Self::Capability,
         Self::Filter,
@@ -45,6 +48,7 @@ impl Step {
         Self::Directory,
         Self::OtherDirectory,
         Self::Ruleset,
+        Self::Program,
         Self::Inheritance,
         Self::Mask,
         Self::Execute,
@@ -60,6 +64,8 @@ impl Step {
             Self::Session => "begin a session",
             Self::Cgroup => "enter the cgroup",
             Self::Descriptors => "close descriptors",
+            Self::Null => "open /dev/null",
+            Self::Program => "find the program that was checked (its path leads to another now)",
             Self::Signals | Self::Mask => "reset signals",
             Self::Capability => "give up administrative powers",
             Self::Filter => "install the seccomp filter",

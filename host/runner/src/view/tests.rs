@@ -6,6 +6,7 @@ fn view(workspace: &Path) -> View {
         workspace: workspace.to_str().unwrap().to_owned(),
         identity: (metadata.dev(), metadata.ino()),
         read: Vec::new(),
+        programs: Vec::new(),
         write: vec![".".to_owned()],
         deny: Vec::new(),
         executable: false,

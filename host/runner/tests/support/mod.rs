@@ -66,6 +66,7 @@ impl Bench {
         Self::made(level, &format!("env.set.PATH = \"/usr/bin:/bin\"\n{programs}"), |_| ())
     }
 
+    /// A bench at this confinement level, with a policy and files as in [`Bench::prepared`].
     pub(crate) fn made(level: &str, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Scripts are judged by the modes of the folders above them.

@@ -34,10 +34,11 @@ fn start(parked: Parked, relative: &str, limits: &[ResourceLimit]) -> Result<Chi
     let root = std::fs::metadata("/").unwrap();
     let (workspace, relative) = (CString::new("/").unwrap(), CString::new(relative).unwrap());
     let order = Order {
-        program: program.as_fd(),
+        program: Program::Open(program.as_fd()),
         argv: &argv,
         env: &env,
-        stdio: [null.as_fd(); 3],
+        stdin: Some(null.as_fd()),
+        outputs: [null.as_fd(); 2],
         directory: Directory { workspace: &workspace, relative: &relative, device: root.dev(), inode: root.ino() },
         limits,
         ruleset: None,
@@ -83,6 +84,7 @@ fn each_step_that_fails_is_named_and_leaves_no_process() {
                 | Step::Cgroup
                 | Step::OtherDirectory
                 | Step::Ruleset
+                | Step::Program
         );
         if here {
             let error = result.unwrap_err();
@@ -127,7 +129,7 @@ fn one_that_is_killed_while_it_waits_is_an_error() {
 }
 
 #[test]
-fn while_it_waits_it_holds_no_descriptor_but_the_channel() {
+fn while_it_waits_it_holds_no_descriptor_but_the_channel_and_nothing_to_read() {
     let _held = null();
     let parked = parked(Powers::All, None);
     let listed = || {
@@ -137,7 +139,7 @@ fn while_it_waits_it_holds_no_descriptor_but_the_channel() {
         names
     };
     // It gets there by itself, in its own time.
-    while listed() != ["3"] {
+    while listed() != ["0", "3"] {
         assert!(!is_gone(parked.pid()));
         std::thread::yield_now();
     }
@@ -152,10 +154,11 @@ fn a_stack_serves_one_after_another() {
         let strings = Strings::new(["true"]).unwrap();
         let root = std::fs::metadata("/").unwrap();
         let order = Order {
-            program: program.as_fd(),
+            program: Program::Open(program.as_fd()),
             argv: &strings,
             env: &strings,
-            stdio: [null.as_fd(); 3],
+            stdin: Some(null.as_fd()),
+            outputs: [null.as_fd(); 2],
             directory: Directory { workspace: c"/", relative: c".", device: root.dev(), inode: root.ino() },
             limits: &[],
             ruleset: None,
