@@ -31,7 +31,7 @@ Exit codes:
 
 const DOCTOR_EXIT_CODES: &str = "\
 Exit codes:
-  0    commands are held to level `limits`, each in a PID namespace of its own
+  0    commands can be held to level `full`
   1    to less; `to get it` says what is missing
   125  portcullis failed: wrong command line";
 

@@ -118,9 +118,9 @@ fn explain_allowed(out: &mut dyn Write, gate: &Gate, allowed: &Allowed) -> io::R
     row(
         "confinement",
         &match allowed.level() {
-            Level::None => "none (the policy wants none)".to_owned(),
-            level @ (Level::Limits | Level::Landlock | Level::Full) => {
-                format!("{} (the policy accepts {level} or better)", portcullis_runner::available_level())
+            level @ (Level::None | Level::Limits) => format!("{level} (the policy wants no more)"),
+            level @ (Level::Landlock | Level::Full) => {
+                format!("{} (the policy accepts {level} or better)", portcullis_runner::level_for(level))
             }
         },
     )

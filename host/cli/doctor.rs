@@ -12,7 +12,7 @@ use crate::output::{self, BAD, DIM, DOUBT, GOOD, STRONG};
 
 /// Version of the JSON shape below.
 const SCHEMA: u32 = 1;
-/// Exit code where commands can be held to less than this release could hold them to.
+/// Exit code where commands can be held to less than level `full`.
 const LESS: u8 = 1;
 
 pub(crate) fn doctor(arguments: &args::Doctor) -> Result<u8, Failure> {
@@ -59,10 +59,9 @@ impl<'a> CapabilityJson<'a> {
 }
 
 impl Report<'_> {
-    /// Whether a command ends with everything that it started, and has limits.
+    /// Whether commands can be confined with everything that there is.
     fn is_well(&self) -> bool {
-        self.level >= Some(Level::Limits)
-            && self.capabilities.iter().any(|capability| capability.name == "pid-namespace" && capability.holds)
+        self.level == Some(Level::Full)
     }
 
     fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {

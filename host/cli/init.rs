@@ -42,19 +42,19 @@ pub(crate) fn init(arguments: &args::Init) -> Result<u8, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_policy::Policy;
+    use portcullis_policy::{Level, Policy};
 
     #[test]
     fn the_template_is_a_valid_policy() {
         let policy = Policy::parse("portcullis.toml", TEMPLATE).unwrap();
         assert!(policy.programs().count() > 0);
+        assert_eq!(policy.level(), Level::Full);
     }
 
     #[test]
     fn what_the_template_suggests_in_comments_is_valid_too() {
-        let suggested = TEMPLATE.replace("level = \"limits\" ", "level = \"full\" ");
         let is_key = |line: &str| line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
-        let lines = suggested.lines().map(|line| line.strip_prefix("# ").filter(|line| is_key(line)).unwrap_or(line));
+        let lines = TEMPLATE.lines().map(|line| line.strip_prefix("# ").filter(|line| is_key(line)).unwrap_or(line));
         let policy = Policy::parse("portcullis.toml", &lines.collect::<Vec<_>>().join("\n")).unwrap();
         assert_eq!(policy.deny(), [".env", ".git/hooks"]);
         let git = policy.programs().next().unwrap();

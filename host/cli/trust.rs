@@ -77,7 +77,8 @@ pub(crate) fn trust(arguments: &args::Trust) -> Result<u8, Failure> {
 fn confinement(level: Level) -> String {
     match level {
         Level::None => "none: commands can do what you can, even where they could be confined".to_owned(),
-        Level::Limits | Level::Landlock => format!("{level} or better"),
+        Level::Limits => "limits: commands reach what you can, even where they could be confined".to_owned(),
+        Level::Landlock => format!("{level} or better"),
         Level::Full => level.to_string(),
     }
 }

@@ -36,7 +36,7 @@ fn an_allowed_command_is_explained() {
          limits       1m 30s, 100000 bytes kept of each stream\n  \
          network      none\n  \
          environment  LANG=C\n               TERM=dumb\n  \
-         confinement  none (the policy wants none)\n",
+         confinement  none (the policy wants no more)\n",
         world.policy().display(),
         file.display(),
         workspace.display()

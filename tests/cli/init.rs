@@ -4,14 +4,22 @@ use std::fs;
 use std::process::Command;
 
 use super::{failed, printed};
+use crate::support::lesser::{Lack, reaches_full};
 use crate::support::{Ended, World, ended};
 
-#[test]
-fn init_trust_exec_is_all_it_takes() {
-    let world = World::new("");
+fn repository(world: &World) {
     let git =
         Command::new("git").args(["init", "-q"]).env("HOME", world.home()).current_dir(world.workspace()).status();
     assert!(git.unwrap().success());
+}
+
+#[test]
+fn init_trust_exec_is_all_it_takes() {
+    if !reaches_full() {
+        return;
+    }
+    let world = World::new("");
+    repository(&world);
     let told = "wrote portcullis.toml\n\
                 Read it, make it yours, then:\n  \
                 portcullis policy trust\n  \
@@ -23,6 +31,42 @@ fn init_trust_exec_is_all_it_takes() {
     assert!(stdout.contains("portcullis.toml") && stdout.contains("No commits yet"), "{stdout}");
     let denied = ended(&mut world.bare(["exec", "git", "-c", "alias.status=!id", "status"]));
     assert_eq!(denied.code, Some(126), "{}", denied.stderr);
+}
+
+/// What the policy denies unless it says otherwise has to be there to be masked, and is gone afterwards.
+#[test]
+fn a_workspace_that_is_no_repository_stays_as_it_was() {
+    if !reaches_full() {
+        return;
+    }
+    let world = World::new("");
+    ended(&mut world.bare(["init"]));
+    ended(&mut world.bare(["policy", "trust"]));
+    let Ended { code, stderr, .. } = ended(&mut world.bare(["exec", "git", "status"]));
+    assert_eq!(code, Some(128), "{stderr}");
+    assert!(stderr.starts_with("fatal: not a git repository"), "{stderr}");
+    let left: Vec<_> = fs::read_dir(world.workspace()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["portcullis.toml"]);
+}
+
+#[test]
+fn the_written_policy_works_on_a_lesser_machine_after_the_one_change_that_its_refusal_names() {
+    let world = World::new("");
+    repository(&world);
+    ended(&mut world.bare(["init"]));
+    ended(&mut world.bare(["policy", "trust"]));
+    let status = || Lack::UserNamespaces.of(&world.bare(["exec", "git", "status"])).map(|mut git| ended(&mut git));
+    let Some(refused) = status() else { return };
+    assert_eq!(refused.code, Some(125));
+    let (_, line) = refused.stderr.split_once("write `confinement.level = \"").unwrap();
+    let (level, _) = line.split_once("\"` in portcullis.toml").unwrap();
+    let path = world.workspace().join("portcullis.toml");
+    let policy = fs::read_to_string(&path).unwrap();
+    fs::write(&path, policy.replace("\nlevel = \"full\" ", &format!("\nlevel = \"{level}\" "))).unwrap();
+    ended(&mut world.bare(["policy", "trust"]));
+    let there = status().unwrap();
+    assert_eq!((there.code, there.stderr.as_str()), (Some(0), ""));
+    assert!(there.stdout.contains("No commits yet"), "{}", there.stdout);
 }
 
 #[test]

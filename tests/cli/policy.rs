@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use super::{assert_refused, failed, printed};
+use crate::support::lesser::Lack;
 use crate::support::{Ended, HEAD, World, allow, ended};
 
 /// Writes a policy whose one rule, for `true`, has this id.
@@ -115,11 +116,29 @@ fn a_wrong_policy_is_shown_with_its_line_and_a_caret() {
     }
 }
 
+/// `tests/limits/levels.rs` has what each machine lacks; here is what `check` and `exec` do about it.
 #[test]
 fn a_policy_that_demands_more_confinement_than_there_is_is_refused() {
     let world = World::new("");
-    fs::write(world.policy(), format!("version = 1\nconfinement.level = \"full\"\n{}", allow("true"))).unwrap();
-    assert_refused(&world.exec(&["true"]), 125, "shell.confinement.level");
+    let write = |line: &str| fs::write(world.policy(), format!("version = 1\n{line}{}", allow("true"))).unwrap();
+    let lesser = |args: &[&str]| Lack::UserNamespaces.of(&world.command(args)).map(|mut command| ended(&mut command));
+    for line in ["", "confinement.level = \"full\"\n"] {
+        write(line);
+        for args in [&["exec", "true"][..], &["check", "true"]] {
+            let Some(refused) = lesser(args) else { return };
+            assert_refused(&refused, 125, "shell.confinement.level");
+            assert!(refused.stderr.contains("it can't make user, PID, mount and UTS namespaces: "), "{refused:?}");
+        }
+    }
+    // The line that the message names is all that it takes.
+    let message = lesser(&["exec", "true"]).unwrap().stderr;
+    let (_, rest) = message.split_once("to accept less, write `").unwrap();
+    let (line, _) = rest.split_once("` in ").unwrap();
+    write(&format!("{line}\n"));
+    assert_eq!(lesser(&["exec", "true"]), Some(printed("")));
+    let checked = lesser(&["check", "--json", "true"]).unwrap();
+    let reached = serde_json::from_str::<serde_json::Value>(&checked.stdout).unwrap()["confinement"].clone();
+    assert!(line.ends_with(&format!("\"{}\"", reached.as_str().unwrap())), "{line}: {reached}");
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn only_a_level_above_none_is_a_least_one() {
     let world = untrusted();
     for (level, told) in [
         ("none", "none: commands can do what you can, even where they could be confined"),
-        ("limits", "limits or better"),
+        ("limits", "limits: commands reach what you can, even where they could be confined"),
         ("landlock", "landlock or better"),
         ("full", "full"),
     ] {

@@ -10,7 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A policy's beginning: this release can't confine commands, and wants that accepted.
+pub(crate) mod lesser;
+
+/// A policy's beginning: commands are not confined, where a test is not about confinement.
 pub(crate) const HEAD: &str = "version = 1\nconfinement.level = \"none\"\n";
 
 /// A folder with a home, an empty workspace and a policy outside it.

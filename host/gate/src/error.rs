@@ -36,14 +36,16 @@ pub enum ExecError {
 pub enum BuildError {
     /// The policy demands more confinement than this host has.
     #[error(
-        "the policy demands confinement level `{wanted}` and this host reaches `{available}`; to accept less, write \
-         `confinement.level = \"{available}\"` in {policy}"
+        "the policy demands confinement level `{wanted}` and this host reaches `{available}`: it {missing}; \
+         `portcullis doctor` says how to get more; to accept less, write `confinement.level = \"{available}\"` in {policy}"
     )]
     Level {
         /// What the policy demands.
         wanted: Level,
         /// What there is.
         available: Level,
+        /// What keeps the host from more, to follow "it".
+        missing: String,
         /// How the policy's file is called.
         policy: String,
     },

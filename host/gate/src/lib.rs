@@ -15,7 +15,7 @@
 //! # let workspace = tempfile::tempdir()?;
 //! let policy = Policy::parse("policy.toml", r#"
 //! version = 1
-//! confinement.level = "limits"   # the least that is accepted; this release has no more
+//! confinement.level = "limits"   # the least that is accepted; `full` where nothing is said
 //! [[program]]
 //! name = "echo"
 //! [[program.rule]]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
-    /// None. The default. The kernel enforces it from confinement level `full` on; below, a command that asks for
+    /// None. The default. The kernel enforces it from confinement level `landlock` on; below, a command that asks for
     /// the network is refused and one that does not ask is not stopped.
     #[default]
     None,
@@ -49,8 +49,8 @@ impl Serialize for Children {
 ///
 /// | field | holds from level |
 /// |---|---|
-/// | `children`, `read`, `write` | `landlock` |
-/// | `network`, `deny` | `full` |
+/// | `children`, `read`, `write`, `network` | `landlock` |
+/// | `deny` | `full` |
 ///
 /// Paths are text, in one form: absolute, or relative to the workspace (`.` is the workspace itself), without empty,
 /// `.` and `..` parts and without a slash at the end. Lists are sorted, relative paths first, and hold no path that

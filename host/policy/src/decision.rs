@@ -115,7 +115,7 @@ impl Allowed {
         self.confinement.network
     }
 
-    /// The least confinement that the policy accepts.
+    /// The confinement level that the policy names; see there what it means.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level

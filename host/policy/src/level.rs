@@ -6,19 +6,23 @@ use serde::{Deserialize, Serialize};
 
 /// A confinement level; each holds everything that the one below it does.
 ///
-/// A policy names the least level that it accepts (`confinement.level`, default [`Level::Full`]). A host that
-/// can't reach it starts nothing.
+/// A policy names it (`confinement.level`, default [`Level::Full`]). [`Level::Full`] and [`Level::Landlock`] are the least
+/// that is accepted: a command gets the most that its host has, and a host that can't reach it starts nothing.
+/// [`Level::Limits`] and [`Level::None`] are taken at their word: a command gets no more, even where the host could.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// No kernel confinement: a command can do what the host's user can. Of the levels it alone is taken at its word: a
-    /// policy that names it gets no confinement, even where the host could confine.
+    /// No kernel confinement: a command can do what the host's user can.
     None,
-    /// Resource limits, and where the host has them PID, user, mount, IPC and UTS namespaces of its own.
+    /// Resource limits, and where the host has them PID, user, mount, IPC and UTS namespaces of its own: whatever a command
+    /// starts ends with it. Files, programs and network are those of the host's user.
     Limits,
-    /// Landlock, a seccomp filter and resource limits.
+    /// And Landlock, a seccomp filter and no powers: what is read, written and executed is what the policy names, and
+    /// there is no network unless it gives one. Other files are seen and not opened; nothing can be denied that lies in
+    /// the workspace.
     Landlock,
-    /// Everything: namespaces, no capabilities, Landlock, a seccomp filter and resource limits.
+    /// And namespaces with a tree of files, a network and processes of its own: what the policy does not name is not
+    /// there, and denied paths are kept.
     Full,
 }
 

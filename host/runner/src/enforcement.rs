@@ -20,7 +20,7 @@ pub struct Enforcement {
     /// | `memory-of-tree` | the memory limit holds for each process, not for all together |
     /// | `processes-of-tree` | the number of processes is not limited |
     /// | `landlock`, `seccomp`, `capabilities` | files, programs, system calls and powers are those of the host's user |
-    /// | `mount-namespace` | the command sees all files, though it can open only its own |
+    /// | `mount-namespace` | the command sees all files, though it can open only its own; it changes the attributes of others that its user owns, and before version 9 of Landlock connects to Unix sockets by path |
     /// | `network-namespace` | sockets are refused by family only, where the network is off |
     /// | `signal-scope` | Landlock is older than version 6: the command can signal other processes of its user |
     pub missing: Vec<&'static str>,

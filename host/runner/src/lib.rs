@@ -1,4 +1,4 @@
-//! Runs one approved native command: start, cap, capture, kill, reap.
+//! Runs one approved native command: start, confine, cap, capture, kill, reap.
 //!
 //! Nothing here decides anything. [`start`] takes an [`Approved`], which only [`Programs::approve`] makes, from a
 //! decision of the policy and the very file that was judged; and an [`IntentReceipt`], which only a journal makes,
@@ -18,11 +18,27 @@
 //! - Starting it copies nothing of the host.
 //! - When the outcome is there, the command is reaped and its whole process tree is dead. Dropping a [`Running`] kills
 //!   it, and so does the host's death. (Not at [`Level::None`], which a policy has to want.)
-//! - The kernel holds it to its limits. What it could not be held to is in the outcome's [`Enforcement`].
+//! - The kernel holds it to its limits, and from [`Level::Landlock`] on to what the policy lets it read, write and
+//!   execute, without a network unless the policy gives one, without powers, and without system calls that could undo the
+//!   rest. At [`Level::Full`] whatever else the host has is not even there: it has a tree of files, processes, temporary
+//!   files and a network of its own.
+//! - What it could not be held to is in the outcome's [`Enforcement`]; a level that the host can't reach
+//!   ([`available_level`], [`confinement_problem`]) starts nothing.
 //!
 //! # What does not hold
-//! The kernel does not yet keep a command from files and network that the host's user can reach: [`available_level`]
-//! is [`Level::Limits`].
+//! - At [`Level::Full`] with a list of children: the loader of the listed programs runs any dynamic program that the command
+//!   can read where nothing is written. Directories of programs can't be read then; others under `/usr/lib`, and those that
+//!   the policy lets it read, can.
+//! - Denied paths are names: a hard link made before has another. One that is not there is made while commands may run, an
+//!   empty file or directory with the sticky bit, and stays if the host is killed. Who replaces a denied path outside,
+//!   while a command runs, shows it to that command.
+//! - At [`Level::Landlock`] a command sees all names, sizes and times, changes the attributes of files that the host's user
+//!   owns, connects to Unix sockets by path (before version 9 of Landlock), and shares System V IPC with the host's user.
+//!   With a list of children the loader runs programs of the workspace.
+//! - At [`Level::Limits`] and below it reads, writes and reaches what the host's user can.
+//! - Memory and number of processes of a tree are limited where the host has cgroups to give (version 1).
+//!
+//! Sandboxes are kept ready for commands that come: call [`settle`] before the process ends.
 //!
 //! Linux only.
 
