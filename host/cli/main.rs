@@ -21,6 +21,7 @@ mod set_up;
 mod signals;
 mod state;
 mod status_line;
+mod trial_memory;
 mod trust;
 
 use std::process::ExitCode;
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
         return Failure::new(Code::Internal, error).report();
     }
     let ended = dispatch(arguments);
+    if portcullis_runner::expectation_failed() {
+        trial_memory::forget();
+    }
     // Whether a command ran or finding out what could hold one was all: cgroups outlive processes.
     portcullis_runner::settle();
     match ended {

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output::Voice;
 use crate::policy_source;
 use crate::state::{self, JournalChoice};
+use crate::trial_memory;
 
 /// Finds the policy, opens the journal, and builds the gate.
 pub(crate) fn gate(arguments: &args::Gate, journal: &JournalChoice, voice: Voice) -> Result<Gate, Failure> {
@@ -44,7 +45,7 @@ impl<'a> SetUp<'a> {
         let trial = (found.policy.level() >= Level::Landlock).then(|| {
             let thread = std::thread::Builder::new().name("portcullis-trial".to_owned());
             // Without a thread the gate finds out by itself.
-            Trial(thread.spawn(portcullis_runner::available_level).ok())
+            Trial(thread.spawn(trial_memory::available_level).ok())
         });
         Ok(Self { arguments, policy: found.policy, _trial: trial })
     }

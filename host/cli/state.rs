@@ -1,7 +1,7 @@
 //! The user's own directories: state, configuration, and the journal in them.
 
 use std::fs::{DirBuilder, Metadata};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use portcullis_audit::{Durability, Journal, Options};
@@ -80,6 +80,23 @@ pub(crate) fn make_private(directory: &Path) -> Result<(), Failure> {
     };
     DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
     check_private(directory, &std::fs::symlink_metadata(directory).map_err(failed)?)
+}
+
+/// Replaces a file in a private directory as a whole; makes the directory where there is none.
+pub(crate) fn write_private(file: &Path, text: &str) -> Result<(), Failure> {
+    let Some(directory) = file.parent() else { return Ok(()) };
+    make_private(directory)?;
+    let failed = |error: std::io::Error| {
+        Failure::new(Code::StateUnsafe, anyhow::Error::new(error).context(format!("can't write {}", file.display())))
+    };
+    let new = file.with_extension(format!("new-{}", std::process::id()));
+    let mut options = std::fs::File::options();
+    let opened = options.write(true).create_new(true).mode(0o600).open(&new).map_err(failed)?;
+    let written = std::io::Write::write_all(&mut &opened, text.as_bytes()).and_then(|()| std::fs::rename(&new, file));
+    if written.is_err() {
+        let _left = std::fs::remove_file(&new);
+    }
+    written.map_err(failed)
 }
 
 fn check_private(directory: &Path, metadata: &Metadata) -> Result<(), Failure> {

@@ -148,3 +148,24 @@ fn without_cgroups_every_result_says_which_limits_do_not_hold() {
         assert!(parts.iter().all(|part| named(part)) && named("cpu-of-tree"), "{lack:?}: {report}");
     }
 }
+
+/// What the host can do is remembered, as a note that costs nothing when it is wrong.
+#[test]
+fn that_this_host_confines_fully_is_remembered_and_found_out_again() {
+    let world = World::new("");
+    fs::write(world.policy(), format!("version = 1\n{}", allow("true"))).unwrap();
+    let note = world.home().join(".cache/portcullis/confinement");
+    let Ended { code, stderr, .. } = world.exec(&["true"]);
+    if code == Some(125) {
+        assert!(stderr.contains("shell.confinement.level") && !note.exists(), "{stderr}");
+        return;
+    }
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let first = fs::read_to_string(&note).unwrap();
+    assert_eq!(first.len(), 64, "{first}");
+    for wrong in [first.as_str(), "", "something else"] {
+        fs::write(&note, wrong).unwrap();
+        assert_eq!(world.exec(&["true"]).code, Some(0), "{wrong}");
+        assert_eq!(fs::read_to_string(&note).unwrap(), first);
+    }
+}

@@ -80,7 +80,9 @@ mod workspace;
 
 pub use approved::{Approved, Programs};
 pub use capture::{Captured, Gap};
-pub use enforcement::{Enforcement, available_level, confinement_problem, level_for};
+pub use enforcement::{
+    Enforcement, available_level, confinement_problem, expect_full_confinement, expectation_failed, level_for,
+};
 pub use error::{StartError, WorkspaceError};
 pub use guard::GuardError;
 pub use outcome::{Outcome, Status, Usage};

@@ -5,7 +5,7 @@
 //! each command's own.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -92,16 +92,44 @@ pub(crate) fn namespaces() -> (Kind, Option<&'static GuardError>) {
     (*kind, refusal.as_ref())
 }
 
+/// Whether confined commands get namespaces: taken on the host's word, and not tried.
+static EXPECTED: AtomicBool = AtomicBool::new(false);
+/// Whether that was wrong.
+static DISAPPOINTED: AtomicBool = AtomicBool::new(false);
+
+/// Takes it that this host has everything that [`confinement`] would try.
+pub(crate) fn expect_everything() {
+    EXPECTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether something was missing all the same.
+pub(crate) fn disappointed() -> bool {
+    DISAPPOINTED.load(Ordering::Relaxed)
+}
+
+fn make(key: &Arc<Key>) -> Result<Sandbox, GuardError> {
+    let made = Sandbox::make(key);
+    if made.is_err() && EXPECTED.load(Ordering::Relaxed) {
+        DISAPPOINTED.store(true, Ordering::Relaxed);
+    }
+    made
+}
+
 /// Whether confined commands get namespaces and a tree of files of their own, a process group and no tree, or no
 /// confinement.
 pub(crate) fn confinement() -> (Kind, Option<&'static GuardError>) {
     static FOUND: OnceLock<Found> = OnceLock::new();
-    let (kind, refusal) = FOUND.get_or_init(|| match trial::run(Kind::Namespaces) {
-        Ok(()) => (Kind::Namespaces, None),
-        Err(refusal) => match trial::run(Kind::Group) {
-            Ok(()) => (Kind::Group, Some(refusal)),
-            Err(refusal) => (Kind::Open, Some(refusal)),
-        },
+    let (kind, refusal) = FOUND.get_or_init(|| {
+        if EXPECTED.load(Ordering::Relaxed) {
+            return (Kind::Namespaces, None);
+        }
+        match trial::run(Kind::Namespaces) {
+            Ok(()) => (Kind::Namespaces, None),
+            Err(refusal) => match trial::run(Kind::Group) {
+                Ok(()) => (Kind::Group, Some(refusal)),
+                Err(refusal) => (Kind::Open, Some(refusal)),
+            },
+        }
     });
     (*kind, refusal.as_ref())
 }
@@ -126,9 +154,9 @@ pub(crate) fn take(key: &Arc<Key>) -> Result<Sandbox, GuardError> {
         Some(sandbox) if sandbox.is_intact() => Ok(sandbox),
         Some(sandbox) => {
             clear(sandbox);
-            Sandbox::make(key)
+            make(key)
         }
-        None => Sandbox::make(key),
+        None => make(key),
     }
 }
 
