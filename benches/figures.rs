@@ -45,7 +45,8 @@ const BENCHES: &[Bench] = &[
     ("capture-vs-pipe", exec::capture_vs_pipe),
     ("thousand-in-flight", exec::thousand_in_flight),
     ("instantiate-us", instantiate::instantiate),
-    ("cold-run-vs-wasmtime", cold::cold_run),
+    ("cold-run-vs-wasmtime", cold::cached_run),
+    ("cold-run-vs-wasmtime-uncached", cold::uncached_run),
 ];
 
 fn main() {

@@ -7,6 +7,7 @@ mod support;
 mod cli {
     mod arguments;
     mod check;
+    mod component_cache;
     mod components;
     mod exec;
     mod formats;

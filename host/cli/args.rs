@@ -73,7 +73,8 @@ pub(crate) struct Arguments {
     /// Say nothing on standard error but why portcullis failed
     #[arg(short, long, global = true, help_heading = EVERYWHERE, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say on standard error which policy and journal are used, and the id of the call
+    /// Say on standard error which policy and journal are used, whether a component was compiled before, and the id of
+    /// the call
     #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     pub(crate) verbose: bool,
 }

@@ -18,7 +18,6 @@ const LESS: u8 = 1;
 pub(crate) fn doctor(arguments: &args::Doctor) -> Result<u8, Failure> {
     let args::Doctor { json } = *arguments;
     let capabilities = probe();
-    portcullis_runner::settle();
     let report = Report {
         schema: SCHEMA,
         level: reached_level(&capabilities),

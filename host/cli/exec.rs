@@ -62,7 +62,6 @@ pub(crate) fn exec(arguments: args::Exec, journal: &JournalChoice, voice: Voice)
     drop(gate);
     // A thread may still wait for our own standard input.
     runtime.shutdown_timeout(Duration::from_millis(10));
-    portcullis_runner::settle();
     result
 }
 

@@ -27,24 +27,34 @@ impl Failure {
         Self { code, rule: None, error: anyhow::Error::msg(message.into()) }
     }
 
+    /// What and why, without the code.
+    pub(crate) fn text(&self) -> String {
+        in_one_line(self.error.chain())
+    }
+
     /// Prints it, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        // The causes, each once: wasmtime's repeat each other.
-        let mut text = String::new();
-        for cause in self.error.chain() {
-            let cause = cause.to_string();
-            if !text.contains(cause.trim()) {
-                if !text.is_empty() {
-                    text.push_str(": ");
-                }
-                text.push_str(cause.trim());
-            }
-        }
+        let text = self.text();
         let separator = if text.contains('\n') { "\n" } else { " " };
         let rule = self.rule.as_ref().map(|rule| format!("rule {rule}, ")).unwrap_or_default();
         output::error(&format!("{text}{separator}[{rule}{}]", self.code));
         ExitCode::from(self.code.exit().code())
     }
+}
+
+/// An error and its causes, each once: wasmtime's repeat each other.
+pub(crate) fn in_one_line(chain: anyhow::Chain<'_>) -> String {
+    let mut text = String::new();
+    for cause in chain {
+        let cause = cause.to_string();
+        if !text.contains(cause.trim()) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(cause.trim());
+        }
+    }
+    text
 }
 
 impl From<Problem> for Failure {

@@ -6,6 +6,7 @@
 mod args;
 mod audit;
 mod check;
+mod component_cache;
 mod doctor;
 mod exec;
 mod failure;
@@ -39,7 +40,10 @@ fn main() -> ExitCode {
     if let Err(error) = portcullis_runner::restore_child_signal() {
         return Failure::new(Code::Internal, error).report();
     }
-    match dispatch(arguments) {
+    let ended = dispatch(arguments);
+    // Whether a command ran or finding out what could hold one was all: cgroups outlive processes.
+    portcullis_runner::settle();
+    match ended {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
     }

@@ -8,19 +8,23 @@ use portcullis_wasmtime::{RunOptions, Tool, ToolEngine};
 use tokio_util::sync::CancellationToken;
 
 use crate::args;
+use crate::component_cache;
 use crate::failure::Failure;
 use crate::output::Voice;
-use crate::set_up;
+use crate::set_up::{self, SetUp};
 use crate::signals::cancel_on_signal;
 use crate::state::JournalChoice;
 
 pub(crate) fn run(arguments: args::Run, journal: &JournalChoice, voice: Voice) -> Result<u8, Failure> {
     let args::Run { gate, tool } = arguments;
-    let gate = set_up::gate(&gate, journal, voice)?;
+    let set_up = SetUp::new(&gate, voice)?;
     let (path, rest) = tool.split_first().ok_or_else(|| Failure::message(Code::Usage, "no component is named"))?;
     let arguments = text_arguments(rest)?;
     let engine = ToolEngine::new().map_err(|error| Failure::new(Code::Internal, anyhow::anyhow!("{error:#}")))?;
+    let engine = component_cache::attach(engine, set_up.level(), voice);
     let tool = Tool::load(&engine, Path::new(path))?;
+    voice.tell(&format!("component {}: {}", visible(&path.to_string_lossy()), tool.origin()));
+    let gate = set_up.gate(journal, voice)?;
     let runtime = set_up::runtime()?;
     let result = runtime.block_on(async {
         let cancel = CancellationToken::new();
@@ -32,7 +36,6 @@ pub(crate) fn run(arguments: args::Run, journal: &JournalChoice, voice: Voice) -
     drop(gate);
     // A guest can leave a thread behind that waits for ever: one that opens a FIFO, say.
     runtime.shutdown_timeout(Duration::from_millis(50));
-    portcullis_runner::settle();
     result
 }
 

@@ -1,5 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP: a clean cancel.
 
+use std::io::Read as _;
+
 use portcullis_policy::Code;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -44,7 +46,10 @@ pub(crate) fn cancel_on_signal(token: CancellationToken) -> Result<(), Failure> 
 /// Whether this process was started with SIGHUP ignored, as `proc_pid_status(5)` has it.
 fn hang_up_is_ignored() -> bool {
     const HANG_UP: u64 = 1;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // At once: such a file does not say how long it is.
+    let mut status = String::with_capacity(4096);
+    let read = std::fs::File::open("/proc/self/status").and_then(|mut file| file.read_to_string(&mut status));
+    drop(read);
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & HANG_UP != 0)
 }

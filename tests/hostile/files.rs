@@ -7,6 +7,7 @@ use crate::says;
 use crate::support::World;
 
 const DENIED: &str = "error PermissionDenied: Operation not permitted (os error 63)\n";
+const REFUSED: &str = "error PermissionDenied: Permission denied (os error 2)\n";
 const MISSING: &str = "error NotFound: No such file or directory (os error 44)\n";
 
 /// A workspace with a file, links out of it, and a file beside it.
@@ -57,6 +58,27 @@ fn a_component_writes_the_workspace_by_both_of_its_names_where_the_policy_says_s
         assert_eq!(writes(&world, path), "ok\n", "{path}");
         assert_eq!(fs::read_to_string(world.workspace().join(name)).unwrap(), "hostile\n");
     }
+}
+
+#[test]
+fn a_component_has_no_part_in_what_is_denied_to_commands() {
+    let world = world("write");
+    let hook = world.workspace().join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "a hook").unwrap();
+    let path = ".git/hooks/pre-commit";
+    // Below level `full` nothing is denied, as commands would go where a component may not.
+    assert_eq!(reads(&world, path), "ok 6 \"a hook\"\n");
+    fs::write(world.policy(), "version = 1\nworkspace.guest-files = \"write\"\n").unwrap();
+    if world.run(["doctor"]).stdout.starts_with("confinement level `full`") {
+        for path in [path, &absolute(&world, path)] {
+            assert_eq!(reads(&world, path), REFUSED, "{path}");
+            assert_eq!(writes(&world, path), REFUSED, "{path}");
+        }
+        assert_eq!(reads(&world, "file"), "ok 6 \"inside\"\n");
+        assert_eq!(writes(&world, ".git/config"), "ok\n");
+    }
+    assert_eq!(fs::read_to_string(&hook).unwrap(), "a hook");
 }
 
 #[test]

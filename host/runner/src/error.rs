@@ -4,7 +4,7 @@ use std::ffi::NulError;
 use std::io;
 use std::path::PathBuf;
 
-use portcullis_policy::{Code, Problem, visible};
+use portcullis_policy::{Code, Level, Problem, visible};
 
 use crate::guard::GuardError;
 
@@ -14,6 +14,16 @@ pub enum StartError {
     /// The receipt is that of another decision.
     #[error("the journal's receipt is for another command; nothing was started")]
     WrongReceipt,
+    /// The policy wants more confinement than this host has. A gate finds that out before.
+    #[error("the policy wants confinement level {wanted}, and this host reaches {available}: {why}")]
+    Level {
+        /// What the policy accepts at least.
+        wanted: Level,
+        /// What there is.
+        available: Level,
+        /// What is missing.
+        why: String,
+    },
     /// A pipe could not be made, or not be handed to the runtime.
     #[error("can't make a pipe for the command")]
     Pipe(#[source] io::Error),
@@ -52,9 +62,13 @@ impl StartError {
             Self::Execute { what, source, .. } => {
                 format!("the command was allowed and could not be started: can't {what}: {source}")
             }
-            Self::WrongReceipt | Self::Pipe(_) | Self::Guard(_) | Self::ChildSignal | Self::Nul(_) | Self::Watch(_) => {
-                "the command was allowed and could not be started".to_owned()
-            }
+            Self::WrongReceipt
+            | Self::Level { .. }
+            | Self::Pipe(_)
+            | Self::Guard(_)
+            | Self::ChildSignal
+            | Self::Nul(_)
+            | Self::Watch(_) => "the command was allowed and could not be started".to_owned(),
         };
         Problem::new(Code::StartFailed, message).advise(advice)
     }

@@ -60,11 +60,10 @@ impl Reach {
         let execute = *children == Kin::Any;
         let read = Right { execute, ..Right::READ };
         let write = Right { write: true, ..read };
-        for path in SYSTEM.into_iter().chain(self.read.iter().map(String::as_str)) {
-            if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
-                // It leads to what has a rule.
-                continue;
-            }
+        let is_usr = |path: &&str| fs::canonicalize(path).is_ok_and(|real| *path != "/usr" && real.starts_with("/usr"));
+        // What leads into /usr needs no rule of its own.
+        let system = SYSTEM.into_iter().filter(|path| !is_usr(path));
+        for path in system.chain(self.read.iter().map(String::as_str)) {
             if *children == Kin::Listed {
                 without_programs(&mut rules, path)?;
             } else {

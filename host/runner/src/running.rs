@@ -18,7 +18,9 @@ use crate::process::Process;
 use crate::reach::Reach;
 use crate::supervisor::Supervisor;
 use crate::sys::{self, SpawnError, Step};
-use crate::{Approved, Captured, Enforcement, Outcome, StartError, Status, Streams, Usage};
+use crate::{
+    Approved, Captured, Enforcement, Outcome, StartError, Status, Streams, Usage, confinement_problem, level_for,
+};
 
 /// How often a program that somebody is writing at this moment is tried again (`ETXTBSY`): another thread that starts
 /// a command holds the writer's descriptor for an instant.
@@ -50,6 +52,11 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
     }
     let allowed = approved.allowed();
     let limits = allowed.limits();
+    let available = level_for(allowed.level());
+    if available < allowed.level() {
+        let why = confinement_problem().unwrap_or_default();
+        return Err(StartError::Level { wanted: allowed.level(), available, why });
+    }
     let (theirs, ours) = pipes(streams, allowed.merge_stderr())?;
     let key = Arc::new(Key::of(&approved));
     let mut sandbox = pool::take(&key).map_err(StartError::Guard)?;

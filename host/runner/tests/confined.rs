@@ -181,3 +181,51 @@ async fn a_command_without_a_network_has_none() {
     let asked = request().network();
     assert_eq!(with.run(&asked).await.status, Status::Exited(0));
 }
+
+#[tokio::test]
+async fn a_program_that_lies_elsewhere_is_all_that_is_seen_of_that_place() {
+    if !confines(Level::Full) {
+        return;
+    }
+    let rules = format!(
+        "{}{}",
+        program("own-true", "file = \"FOLDER/bin/own-true\""),
+        program("sh", "children = [\"FOLDER/bin/own-true\"]")
+    );
+    let bench = Bench::made("full", &rules, |folder| {
+        fs::create_dir(folder.join("bin")).unwrap();
+        support::copied("/usr/bin/true".as_ref(), &folder.join("bin/own-true"));
+        fs::write(folder.join("bin/other"), "a secret").unwrap();
+    });
+    assert_eq!(bench.run(&Request::new("own-true")).await.status, Status::Exited(0));
+    let bin = bench.folder().join("bin");
+    let script = format!("{0}/own-true && read -r line < {0}/other || echo none", bin.display());
+    assert_eq!(output(&bench, &script).await, "none\n");
+}
+
+#[tokio::test]
+async fn a_listed_child_that_commands_could_replace_makes_its_program_unusable() {
+    let rules = program("sh", "children = [\"FOLDER/workspace/tool\"]");
+    let bench = Bench::made("landlock", &rules, |folder| {
+        support::copied("/usr/bin/true".as_ref(), &folder.join("workspace/tool"));
+    });
+    let problem = bench.approve(&support::sh("true")).unwrap_err();
+    assert_eq!(problem.code.as_str(), "shell.program.unusable", "{problem:?}");
+    assert!(format!("{problem:?}").contains("which commands can change"), "{problem:?}");
+}
+
+#[tokio::test]
+async fn what_the_user_replaces_between_two_commands_is_masked_again() {
+    if !confines(Level::Full) {
+        return;
+    }
+    let rules = format!("workspace.deny = [\".env\"]\n{}", program("sh", "children = \"none\""));
+    let bench = Bench::made("full", &rules, |_| ());
+    let env = bench.workspace().join(".env");
+    for round in 0..4 {
+        let new = bench.workspace().join("new");
+        fs::write(&new, format!("secret {round}")).unwrap();
+        fs::rename(&new, &env).unwrap();
+        assert_ne!(bench.sh("read -r line < .env && echo \"$line\"").await.status, Status::Exited(0), "{round}");
+    }
+}

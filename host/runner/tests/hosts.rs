@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use portcullis_policy::Request;
 use portcullis_runner::{Input, StartError, Status, Streams, restore_child_signal, settle, start};
 use support::host::{case, host, passed};
-use support::{Bench, LEVELS, finish, has_namespaces, sh, skip, until, within};
+use support::{Bench, LEVELS, finish, has_namespaces, levels, sh, skip, until, within};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// The sets of signals of a process, as the kernel tells them.
@@ -38,7 +38,7 @@ async fn signals_that_the_host_blocks_and_ignores_are_not_blocked_and_ignored_in
     let own = signals(&fs::read_to_string("/proc/thread-self/status").unwrap());
     let (int, term) = (1 << 1, 1 << 14);
     assert!(own["SigIgn"] & int != 0 && own["SigBlk"] & term != 0, "the host has what could be inherited: {own:x?}");
-    for level in LEVELS {
+    for level in levels() {
         let none = ["SigBlk", "SigCgt", "SigIgn"].map(|name| (name.to_owned(), 0));
         assert_eq!(command_signals(level).await, BTreeMap::from(none), "{level}");
         // And so a limit asks it to end, and it does.
@@ -107,7 +107,7 @@ async fn nothing_of_the_hosts_environment_reaches_a_command() {
     for (name, value) in HOSTS_OWN {
         assert!(inherited.split('\0').any(|variable| variable == format!("{name}={value}")), "{name}");
     }
-    for level in LEVELS {
+    for level in levels() {
         let text = Bench::at(level, &["env"]).text(&Request::new("env").args(["-0"])).await;
         assert_eq!(text, "PATH=/usr/bin:/bin\0", "{level}");
         // Not in the process either, where a shell might have dropped them.
@@ -122,7 +122,7 @@ async fn a_host_without_standard_streams_runs_commands_with_theirs() {
     if case().is_none() {
         return passed(&mut host(&["sh", "-c", "exec \"$@\" <&- 2>&-", "sh"], test, "here"));
     }
-    for level in LEVELS {
+    for level in levels() {
         let bench = Bench::at(level, &["sh"]);
         let outcome =
             bench.feed(&sh("cat; echo err >&2; ls /proc/self/fd | tr '\\n' ' '"), Input::Bytes(b"in ".to_vec())).await;
@@ -139,7 +139,7 @@ async fn a_host_without_standard_streams_runs_commands_with_theirs() {
 /// The kernel's signal at a parent's death comes at the death of the thread that started the child.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_lives_on_when_the_thread_that_started_it_ends() {
-    for level in LEVELS {
+    for level in levels() {
         let (mut say, input) = tokio::io::duplex(64);
         let (output, mut hear) = tokio::io::duplex(64);
         let bench = Bench::at(level, &["cat"]);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use portcullis_policy::{LimitRequest, ProgramFact, ProgramName, Request};
 use portcullis_runner::{Running, Status, Streams};
-use support::{Bench, LEVELS, finish, skip, unique_sleep, until, with_argument};
+use support::{Bench, finish, levels, skip, unique_sleep, until, with_argument};
 
 /// Scripts that last as long as `SLEEP`.
 const LASTING: [&str; 19] = [
@@ -49,7 +49,7 @@ const LEAVING: [&str; 8] = [
 /// Every shell that is here, at every level.
 fn shells() -> Vec<(Bench, &'static str, &'static str)> {
     let mut shells = Vec::new();
-    for level in LEVELS {
+    for level in levels() {
         for shell in ["dash", "bash"] {
             let bench = Bench::at(level, &[shell]);
             match bench.programs.fact(&ProgramName::new(shell).unwrap()) {
@@ -146,7 +146,7 @@ print('done')";
 
 #[tokio::test]
 async fn a_process_that_forks_and_ends_for_ever_is_caught() {
-    for level in LEVELS {
+    for level in levels() {
         let bench = Bench::at(level, &["python3"]);
         let marker = unique_sleep();
         let outcome = bench.run(&Request::new("python3").args(["-c", RUNAWAY, "leave", &marker])).await;
@@ -169,7 +169,7 @@ async fn a_process_that_forks_and_ends_for_ever_is_caught() {
 #[tokio::test]
 async fn orphans_that_have_ended_do_not_count_against_the_limit_on_processes() {
     let script = "i=0; while [ $i -lt 400 ]; do (true &) || exit 9; i=$((i+1)); done; echo done";
-    for level in LEVELS {
+    for level in levels() {
         let outcome = Bench::at(level, &["sh"]).sh(script).await;
         let stderr = String::from_utf8_lossy(&outcome.stderr.as_ref().unwrap().bytes).into_owned();
         assert_eq!((outcome.status, stderr.as_str()), (Status::Exited(0), ""), "{level}");

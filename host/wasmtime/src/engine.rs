@@ -1,12 +1,13 @@
 //! The compiler and what every tool shares.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use wasmtime::component::Linker;
 use wasmtime::{Config, Engine};
 
-use crate::p2;
 use crate::state::State;
+use crate::{ComponentCache, p2};
 
 /// How often a computing guest is interrupted to look at its clock and let others run.
 const TICK: Duration = Duration::from_millis(10);
@@ -18,6 +19,7 @@ const TICK: Duration = Duration::from_millis(10);
 pub struct ToolEngine {
     pub(crate) engine: Engine,
     pub(crate) linker: Linker<State>,
+    pub(crate) cache: Option<Arc<ComponentCache>>,
 }
 
 impl ToolEngine {
@@ -41,7 +43,15 @@ impl ToolEngine {
                 std::thread::sleep(TICK);
             }
         })?;
-        Ok(Self { engine, linker })
+        Ok(Self { engine, linker, cache: None })
+    }
+
+    /// Loads compiled components from a cache on disk, and keeps there what is compiled. Without it, as it is by default,
+    /// every load compiles.
+    #[must_use]
+    pub fn cache(mut self, cache: ComponentCache) -> Self {
+        self.cache = Some(Arc::new(cache));
+        self
     }
 }
 

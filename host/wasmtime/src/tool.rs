@@ -17,12 +17,13 @@ use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx};
 use crate::clock::{ComputeClock, ComputeExceeded};
 use crate::limiter::Limiter;
 use crate::state::State;
-use crate::{DeniedPaths, HOSTCALL_FUEL, LoadError, RunError, ShellExecCtx, ToolEngine};
+use crate::{DeniedPaths, HOSTCALL_FUEL, LoadError, Origin, RunError, ShellExecCtx, ToolEngine};
 
 /// A compiled component with a `main`, linked and ready to be instantiated.
 pub struct Tool {
     name: String,
     sha256: [u8; 32],
+    origin: Origin,
     command: CommandPre<State>,
 }
 
@@ -40,7 +41,7 @@ impl Tool {
     pub const MAX_BYTES: u64 = 256 << 20;
 
     /// Reads, compiles and links a component. Compiling takes a tenth of a second for small ones and many seconds for
-    /// those that carry an interpreter.
+    /// those that carry an interpreter; an engine with a [`cache`](ToolEngine::cache) does it once.
     ///
     /// # Errors
     /// [`LoadError`] says what the file is instead of a component that can run here.
@@ -68,15 +69,25 @@ impl Tool {
         if bytes.starts_with(b"\0asm\x01\0\0\0") {
             return Err(LoadError::CoreModule { name: name.to_owned() });
         }
-        let component = Component::from_binary(&engine.engine, bytes)
-            .map_err(|source| LoadError::NotAComponent { name: name.to_owned(), source })?;
+        let sha256 = Sha256::digest(bytes).into();
+        let loaded = match &engine.cache {
+            Some(cache) => cache.load_or_compile_as(&engine.engine, bytes, &sha256),
+            None => Component::from_binary(&engine.engine, bytes).map(|component| (component, Origin::Compiled)),
+        };
+        let (component, origin) =
+            loaded.map_err(|source| LoadError::NotAComponent { name: name.to_owned(), source })?;
         let instance = engine.linker.instantiate_pre(&component).map_err(|source| LoadError::Import {
             name: name.to_owned(),
             imports: unknown_imports(engine, &component),
             source,
         })?;
         let command = CommandPre::new(instance).map_err(|_| LoadError::NoMain { name: name.to_owned() })?;
-        Ok(Self { name: name.to_owned(), sha256: Sha256::digest(bytes).into(), command })
+        Ok(Self { name: name.to_owned(), sha256, origin, command })
+    }
+
+    /// Whether it was compiled or found in the engine's cache, and what was wrong with the cache.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Instantiates the tool and runs its `main` in a session of its own; returns the component's exit code.

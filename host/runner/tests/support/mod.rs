@@ -26,6 +26,12 @@ pub(crate) mod host;
 /// Confinement levels: one whose processes a PID namespace holds, and one that holds only a process group.
 pub(crate) const LEVELS: [&str; 2] = ["limits", "none"];
 
+/// These, and the level at which everything is confined, where this machine has it.
+pub(crate) fn levels() -> Vec<&'static str> {
+    let full = portcullis_runner::available_level() == portcullis_runner::Level::Full;
+    LEVELS.into_iter().chain(full.then_some("full")).collect()
+}
+
 /// Proves no more than that nothing hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -63,6 +69,12 @@ impl Bench {
     /// A bench at this confinement level that lets these programs run with any arguments, with a usual `PATH`.
     pub(crate) fn at(level: &str, programs: &[&str]) -> Self {
         let programs = programs.iter().map(|name| allow(name, None)).collect::<String>();
+        // Shells start others; below these levels it is not said who may.
+        let programs = if LEVELS.contains(&level) {
+            programs
+        } else {
+            programs.replace("[[program.rule]]", "children = \"any\"\n[[program.rule]]")
+        };
         Self::made(level, &format!("env.set.PATH = \"/usr/bin:/bin\"\n{programs}"), |_| ())
     }
 

@@ -135,3 +135,11 @@ pub(crate) async fn gone(pid: u32) {
     };
     until("the process's end", dead).await;
 }
+
+/// Says that a test can't run here, where it is counted.
+pub(crate) fn skip(reason: &str) {
+    use std::io::Write as _;
+    if let Some(path) = std::env::var_os("PORTCULLIS_TEST_SKIPS") {
+        writeln!(fs::File::options().append(true).open(path).unwrap(), "SKIP: {reason}").unwrap();
+    }
+}
