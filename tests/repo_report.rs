@@ -159,10 +159,12 @@ fn a_repository_without_commits_is_reported_on() {
 #[test]
 fn a_folder_that_is_no_repository_is_said_to_be_none() {
     let world = world();
-    let expected = "# Repository report\n\n## Overview\n\n_nothing to report on: fatal: not a git repository (or any of \
-                    the parent directories): .git_\n";
-    let ended = world.component("repo-report", &[]);
-    assert_eq!(ended, Ended { code: Some(1), stdout: expected.to_owned(), stderr: String::new() });
+    let Ended { code, stdout, stderr } = world.component("repo-report", &[]);
+    assert_eq!((code, stderr.as_str()), (Some(1), ""));
+    let expected = "# Repository report\n\n## Overview\n\n_nothing to report on: fatal: not a git repository (or any ";
+    // How far up git looked depends on what the command sees there.
+    let up = stdout.strip_prefix(expected).and_then(|rest| rest.strip_suffix("_\n"));
+    assert!(up.is_some_and(|up| !up.contains('\n')), "{stdout}");
     assert_recorded(&world, 1);
 }
 
