@@ -131,6 +131,7 @@ mod intent;
 mod line;
 mod outcome;
 mod reader;
+mod receipt;
 mod record;
 mod request;
 mod scan;
@@ -152,8 +153,6 @@ mod journal;
 #[cfg(unix)]
 mod options;
 #[cfg(unix)]
-mod receipt;
-#[cfg(unix)]
 mod store;
 #[cfg(unix)]
 mod writer;
@@ -173,7 +172,6 @@ pub use line::{FORMAT, LINE_BYTES, LineProblem, VERSION};
 pub use options::{Durability, Options};
 pub use outcome::{Outcome, Status, Stream, Usage};
 pub use reader::{Entry, Reader};
-#[cfg(unix)]
 pub use receipt::IntentReceipt;
 pub use record::{
     Caller, CallerKind, Check, CheckVerdict, EndReason, Record, Refusal, Repeated, Segment, SessionEnd, SessionStart,

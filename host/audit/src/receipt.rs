@@ -27,6 +27,7 @@ pub struct IntentReceipt {
 
 impl IntentReceipt {
     /// Callers have appended the intent.
+    #[cfg(unix)]
     pub(crate) const fn new(subject: [u8; 32], call: CallId, seq: u64, bytes: u64) -> Self {
         Self { subject, call, seq, bytes }
     }

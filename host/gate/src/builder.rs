@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use portcullis_audit::Journal;
 use portcullis_policy::Policy;
-use portcullis_runner::{Programs, Workspace, available_level, confinement_problem};
+use portcullis_runner::{Programs, Workspace, available_level, confinement_problem, supported};
 use tokio_util::task::TaskTracker;
 
 use crate::places::{refuse_protected, refuse_writes};
@@ -110,6 +110,8 @@ impl GateBuilder {
         let Self { policy, journal, workspace, mut protected } = self;
         let available = available_level();
         if available < policy.level() {
+            // Where nothing can be run it would not help to accept less.
+            supported()?;
             let missing = confinement_problem().unwrap_or_else(|| "does not say why".to_owned());
             let (wanted, policy) = (policy.level(), policy.name().to_owned());
             return Err(BuildError::Level { wanted, available, missing, policy });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use portcullis_audit::{JournalError, ParseError};
 use portcullis_policy::{Code, Level, Problem, visible};
-use portcullis_runner::WorkspaceError;
+use portcullis_runner::{Unsupported, WorkspaceError};
 
 /// The gate itself is broken, so nothing may run.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,9 @@ pub enum BuildError {
         /// How the policy's file is called.
         policy: String,
     },
+    /// The policy demands confinement, and commands can't even be run here.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// The workspace can't be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
@@ -109,7 +112,7 @@ impl BuildError {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            Self::Level { .. } => Code::ConfinementLevel,
+            Self::Level { .. } | Self::Unsupported(_) => Code::ConfinementLevel,
             Self::Workspace(_) => Code::WorkspaceMissing,
             Self::Forbidden { .. } | Self::ForbiddenWrite { .. } | Self::Within { .. } => Code::WorkspaceForbidden,
             Self::Environment { .. } => Code::EnvValue,

@@ -1,24 +1,6 @@
 //! Keeping the head and the tail of a stream in bounded memory.
 
-/// What was kept of a stream that a command wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Captured {
-    /// The bytes kept: the head and then the tail, with nothing between them.
-    pub bytes: Vec<u8>,
-    /// Bytes that the command wrote, kept or not. Exact.
-    pub total: u64,
-    /// Where bytes are missing; `None` = everything was kept.
-    pub gap: Option<Gap>,
-}
-
-/// The place in a captured stream where bytes are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gap {
-    /// Index into [`Captured::bytes`] before which they are missing.
-    pub at: u64,
-    /// Number of bytes missing there.
-    pub missing: u64,
-}
+use crate::{Captured, Gap};
 
 /// Takes in a stream of any length and keeps its first and last bytes.
 #[derive(Debug)]

@@ -4,32 +4,20 @@ use portcullis_policy::Level;
 
 use crate::guard::Kind;
 use crate::sandbox::Sandbox;
-use crate::{pool, sys};
-
-/// The confinement that was in force for a command: reported, never assumed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enforcement {
-    /// The level reached.
-    pub level: Level,
-    /// What level [`Full`](Level::Full) has at its best and this command did not, one word each:
-    ///
-    /// | word | without it |
-    /// |---|---|
-    /// | `resource-limits` | only wall-clock time is limited |
-    /// | `pid-namespace` | the command sees other processes; its own are held together by their process group, which a seccomp filter keeps them in |
-    /// | `memory-of-tree` | the memory limit holds for each process, not for all together |
-    /// | `processes-of-tree` | the number of processes is not limited |
-    /// | `landlock`, `seccomp`, `capabilities` | files, programs, system calls and powers are those of the host's user |
-    /// | `mount-namespace` | the command sees all files, though it can open only its own; it changes the attributes of others that its user owns, and before version 9 of Landlock connects to Unix sockets by path |
-    /// | `network-namespace` | sockets are refused by family only, where the network is off |
-    /// | `signal-scope` | Landlock is older than version 6: the command can signal other processes of its user |
-    pub missing: Vec<&'static str>,
-}
+use crate::{Enforcement, Unsupported, pool, sys};
 
 /// What confines a command beyond its limits.
 const CONFINEMENT: [&str; 5] = ["landlock", "seccomp", "capabilities", "mount-namespace", "network-namespace"];
 /// Since then Landlock keeps signals in.
 const SIGNALS: u32 = 6;
+
+/// Whether commands can be run on this operating system at all.
+///
+/// # Errors
+/// [`Unsupported`], on any but Linux.
+pub const fn supported() -> Result<(), Unsupported> {
+    Ok(())
+}
 
 /// The most that this host can enforce, found out once by confining a program.
 #[must_use]

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use portcullis_policy::{Code, Level, Problem, visible};
 
-use crate::guard::GuardError;
+/// This is not Linux. Whatever would run a command says so, in this one sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("commands can be run on Linux only; elsewhere policies can be checked, and journals read and verified")]
+pub struct Unsupported;
 
 /// A command that was allowed and did not start.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +75,14 @@ impl StartError {
         };
         Problem::new(Code::StartFailed, message).advise(advice)
     }
+}
+
+/// Why a guard could not be started: what was tried, and the kernel's answer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("can't {what}: {cause}")]
+pub struct GuardError {
+    pub(crate) what: String,
+    pub(crate) cause: String,
 }
 
 /// A directory that can't be a workspace.

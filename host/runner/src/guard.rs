@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
+pub(crate) use crate::error::GuardError;
 use crate::proc;
 use crate::sys::mounts::Op;
 use crate::sys::{self, Child, GuardStep};
@@ -40,14 +41,6 @@ pub(crate) enum Kind {
     Group,
     /// There is none: for policies that want no confinement.
     Open,
-}
-
-/// Why a guard could not be started: what was tried, and the kernel's answer.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("can't {what}: {cause}")]
-pub struct GuardError {
-    what: String,
-    cause: String,
 }
 
 impl GuardError {

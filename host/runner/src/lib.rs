@@ -40,55 +40,117 @@
 //!
 //! Sandboxes are kept ready for commands that come: call [`settle`] before the process ends.
 //!
-//! Linux only.
+//! # Elsewhere
+//! Commands can be run on Linux only, on x86-64 and aarch64. The same items are there on every other system, so that hosts
+//! build: there [`supported`] is an error, no program is usable, and an [`Approved`] or [`Running`] can't be made.
 
 #![deny(unsafe_code)]
 
-mod approved;
-mod capture;
-mod cgroup;
-mod deny;
-mod drain;
-mod elf;
-mod enforcement;
+#[cfg(all(
+    target_os = "linux",
+    not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        target_pointer_width = "64",
+        target_endian = "little"
+    ))
+))]
+compile_error!(
+    "on Linux, portcullis-runner is for x86-64 and aarch64 only (64-bit, little-endian): \
+     its filters of system calls and its guards are written for these"
+);
+
+mod capability;
 mod error;
-mod executables;
-mod feed;
-mod guard;
-mod key;
 mod outcome;
-mod own;
-mod pipes;
-mod pool;
-mod prepare;
-mod probe;
-mod proc;
-mod process;
-mod program;
-mod reach;
-mod ruleset;
-mod running;
-mod sandbox;
-mod seccomp;
 mod streams;
+
+#[cfg(target_os = "linux")]
+mod approved;
+#[cfg(target_os = "linux")]
+mod capture;
+#[cfg(target_os = "linux")]
+mod cgroup;
+#[cfg(target_os = "linux")]
+mod deny;
+#[cfg(target_os = "linux")]
+mod drain;
+#[cfg(target_os = "linux")]
+mod elf;
+#[cfg(target_os = "linux")]
+mod enforcement;
+#[cfg(target_os = "linux")]
+mod executables;
+#[cfg(target_os = "linux")]
+mod feed;
+#[cfg(target_os = "linux")]
+mod guard;
+#[cfg(target_os = "linux")]
+mod key;
+#[cfg(target_os = "linux")]
+mod own;
+#[cfg(target_os = "linux")]
+mod pipes;
+#[cfg(target_os = "linux")]
+mod pool;
+#[cfg(target_os = "linux")]
+mod prepare;
+#[cfg(target_os = "linux")]
+mod probe;
+#[cfg(target_os = "linux")]
+mod proc;
+#[cfg(target_os = "linux")]
+mod process;
+#[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
+mod reach;
+#[cfg(target_os = "linux")]
+mod ruleset;
+#[cfg(target_os = "linux")]
+mod running;
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(target_os = "linux")]
+mod seccomp;
+#[cfg(target_os = "linux")]
 mod supervisor;
+#[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "system calls; every one is wrapped once, with its SAFETY comment")]
 mod sys;
+#[cfg(target_os = "linux")]
 mod trial;
+#[cfg(target_os = "linux")]
 mod view;
+#[cfg(target_os = "linux")]
 mod workspace;
 
-pub use approved::{Approved, Programs};
-pub use capture::{Captured, Gap};
-pub use enforcement::{
-    Enforcement, available_level, confinement_problem, expect_full_confinement, expectation_failed, level_for,
-};
-pub use error::{StartError, WorkspaceError};
-pub use guard::GuardError;
-pub use outcome::{Outcome, Status, Usage};
+// On Linux for its own tests only.
+#[cfg(any(not(target_os = "linux"), test))]
+#[cfg_attr(target_os = "linux", expect(dead_code, unreachable_pub, reason = "others stand in these places here"))]
+mod unsupported;
+
+pub use capability::{Capability, reached_level};
+pub use error::{GuardError, StartError, Unsupported, WorkspaceError};
+pub use outcome::{Captured, Enforcement, Gap, Outcome, Status, Usage};
 pub use portcullis_audit::IntentReceipt;
 pub use portcullis_policy::Level;
-pub use probe::{Capability, probe, reached_level};
-pub use running::{Running, restore_child_signal, settle, start};
 pub use streams::{Input, Output, Streams};
+
+#[cfg(target_os = "linux")]
+pub use approved::{Approved, Programs};
+#[cfg(target_os = "linux")]
+pub use enforcement::{
+    available_level, confinement_problem, expect_full_confinement, expectation_failed, level_for, supported,
+};
+#[cfg(target_os = "linux")]
+pub use probe::probe;
+#[cfg(target_os = "linux")]
+pub use running::{Running, restore_child_signal, settle, start};
+#[cfg(target_os = "linux")]
 pub use workspace::Workspace;
+
+#[cfg(not(target_os = "linux"))]
+pub use unsupported::{
+    Approved, Programs, Running, Workspace, available_level, confinement_problem, expect_full_confinement,
+    expectation_failed, level_for, probe, restore_child_signal, settle, start, supported,
+};

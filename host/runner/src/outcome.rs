@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use portcullis_policy::Problem;
-
-use crate::{Captured, Enforcement};
+use portcullis_policy::{Level, Problem};
 
 /// A command that was started, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,4 +55,44 @@ pub struct Usage {
     /// Processes that were left when the command ended, and were killed. `None` = can't be told: there is no PID
     /// namespace, or the command was killed itself.
     pub leftover_processes: Option<u32>,
+}
+
+/// What was kept of a stream that a command wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Captured {
+    /// The bytes kept: the head and then the tail, with nothing between them.
+    pub bytes: Vec<u8>,
+    /// Bytes that the command wrote, kept or not. Exact.
+    pub total: u64,
+    /// Where bytes are missing; `None` = everything was kept.
+    pub gap: Option<Gap>,
+}
+
+/// The place in a captured stream where bytes are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// Index into [`Captured::bytes`] before which they are missing.
+    pub at: u64,
+    /// Number of bytes missing there.
+    pub missing: u64,
+}
+
+/// The confinement that was in force for a command: reported, never assumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enforcement {
+    /// The level reached.
+    pub level: Level,
+    /// What level [`Full`](Level::Full) has at its best and this command did not, one word each:
+    ///
+    /// | word | without it |
+    /// |---|---|
+    /// | `resource-limits` | only wall-clock time is limited |
+    /// | `pid-namespace` | the command sees other processes; its own are held together by their process group, which a seccomp filter keeps them in |
+    /// | `memory-of-tree` | the memory limit holds for each process, not for all together |
+    /// | `processes-of-tree` | the number of processes is not limited |
+    /// | `landlock`, `seccomp`, `capabilities` | files, programs, system calls and powers are those of the host's user |
+    /// | `mount-namespace` | the command sees all files, though it can open only its own; it changes the attributes of others that its user owns, and before version 9 of Landlock connects to Unix sockets by path |
+    /// | `network-namespace` | sockets are refused by family only, where the network is off |
+    /// | `signal-scope` | Landlock is older than version 6: the command can signal other processes of its user |
+    pub missing: Vec<&'static str>,
 }

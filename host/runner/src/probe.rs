@@ -3,29 +3,15 @@
 use std::fs;
 use std::time::Duration;
 
-use portcullis_policy::Level;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::process::PidfdFlags;
 
 use crate::cgroup::Cgroup;
 use crate::guard::{Guard, GuardError, Kind};
-use crate::{pool, ruleset, sys};
+use crate::{Capability, pool, ruleset, sys};
 
 /// How long a guard that was started as a trial may take to die.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Something that a host can have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capability {
-    /// One word; where a command without it has a word for that in its [`Enforcement`](crate::Enforcement), the same.
-    pub name: &'static str,
-    /// Whether this host has it.
-    pub holds: bool,
-    /// What it is good for where it is there; where it is not, why, and what holds instead.
-    pub detail: String,
-    /// How to get it; `None` where it is there, or nothing can be done.
-    pub remedy: Option<String>,
-}
 
 /// Tries out everything that commands are held with, for this user on this host. Call [`settle`](crate::settle) before
 /// the process ends.
@@ -47,21 +33,6 @@ pub fn probe() -> Vec<Capability> {
         landlock(),
         mount_namespace(pool::confinement()),
     ]
-}
-
-/// The level that commands are held to where these are the capabilities; `None` = no command can be started.
-#[must_use]
-pub fn reached_level(capabilities: &[Capability]) -> Option<Level> {
-    let holds = |name| capabilities.iter().any(|capability| capability.name == name && capability.holds);
-    if !["guard", "pidfd", "openat2", "close-range"].into_iter().all(holds) {
-        None
-    } else if holds("landlock") && holds("seccomp-filter") {
-        Some(if holds("mount-namespace") { Level::Full } else { Level::Landlock })
-    } else if holds("pid-namespace") || holds("seccomp-filter") {
-        Some(Level::Limits)
-    } else {
-        Some(Level::None)
-    }
 }
 
 fn guard() -> Capability {
@@ -214,24 +185,6 @@ fn lacks(name: &'static str, detail: impl Into<String>, remedy: &str) -> Capabil
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn with(names: &[&'static str]) -> Option<Level> {
-        reached_level(&names.iter().map(|name| has(name, "")).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn a_level_is_reached_by_what_it_needs() {
-        let needed = ["guard", "pidfd", "openat2", "close-range"];
-        let all = |more: &[&'static str]| with(&[&needed[..], more].concat());
-        assert_eq!(all(&["pid-namespace", "seccomp-filter", "landlock", "mount-namespace"]), Some(Level::Full));
-        assert_eq!(all(&["seccomp-filter", "landlock"]), Some(Level::Landlock));
-        assert_eq!(all(&["pid-namespace", "mount-namespace"]), Some(Level::Limits));
-        assert_eq!(all(&["seccomp-filter"]), Some(Level::Limits));
-        assert_eq!(all(&[]), Some(Level::None));
-        assert_eq!(with(&["guard", "pidfd", "openat2", "pid-namespace"]), None);
-        let broken = [needed.map(|name| has(name, "")).to_vec(), vec![lacks("pid-namespace", "", "")]].concat();
-        assert_eq!(reached_level(&broken), Some(Level::None));
-    }
 
     #[test]
     fn what_is_missing_has_a_remedy() {
