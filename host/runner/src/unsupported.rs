@@ -196,7 +196,12 @@ mod tests {
 
     #[test]
     fn a_program_of_the_policy_is_unusable_and_others_are_missing() {
-        let policy = Policy::parse("policy.toml", "version = 1\n[[program]]\nname = \"git\"\n").unwrap();
+        let policy = Policy::parse(
+            "policy.toml",
+            "version = 1\n[[program]]\nname = \"git\"\n\
+             rule = [{ id = \"git\", decision = \"allow\", why = \"a test\" }]\n",
+        )
+        .unwrap();
         let folder = tempfile::tempdir().unwrap();
         let programs = Programs::resolve(&policy, &Workspace::open(folder.path()).unwrap());
         let fact = |name: &str| programs.fact(&ProgramName::new(name).unwrap());
