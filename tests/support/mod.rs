@@ -155,6 +155,14 @@ pub(crate) fn guest_example(path: &str) -> PathBuf {
     root().unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR"))).join("guest-examples").join(path)
 }
 
+/// A file of `tests/data`.
+pub(crate) fn data(name: &str) -> PathBuf {
+    root().map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name),
+        |root| root.join("data").join(name),
+    )
+}
+
 /// Where everything was copied to for a run as another user.
 fn root() -> Option<PathBuf> {
     std::env::var_os("PORTCULLIS_TEST_ROOT").map(PathBuf::from)

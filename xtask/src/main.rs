@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 
 mod bench;
 mod check;
+mod corpus;
 mod demo;
 mod guests;
 mod packages;
@@ -25,6 +26,11 @@ Usage: cargo xtask COMMAND
   check [NAME…]           all checks, or these: fmt lints docs wit examples dependencies package
   guests                  builds the components into target/components
   bench [NAME…] [--json]  builds what the benches need, and runs them
+  corpus --bypasses FILE --real | --usage FILE --real
+                          runs a collection of attacks, or of everyday commands, for real; see below
+
+Attacks are carried out, once unconfined: on a machine to throw away, say, or in namespaces of its own. The rest of
+corpus: [--only ID,…] [--json] [--path DIR:…, before PATH] [--read DIR:…, for commands] [--portcullis FILE].
 
 The components need the compiler target wasm32-wasip2. It is added by rustup, or, where its downloads can't be
 reached, built from Debian packages. PORTCULLIS_WASI_TOOLCHAIN=debian asks for the second.
@@ -46,7 +52,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         Some((command, rest)) => (command.as_str(), rest),
         None => ("help", arguments),
     };
-    let takes_arguments = matches!(command, "check" | "bench");
+    let takes_arguments = matches!(command, "check" | "bench" | "corpus");
     if let (false, Some(extra)) = (takes_arguments, rest.first()) {
         bail!("{command} takes no arguments, and got '{extra}'; see cargo xtask help");
     }
@@ -56,6 +62,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "check" => check::run(rest),
         "guests" => guests::run(),
         "bench" => bench::run(rest),
+        "corpus" => corpus::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(())
