@@ -2,6 +2,7 @@ use super::*;
 
 mod accepted;
 mod examples;
+mod grammar;
 mod keys;
 mod programs;
 mod reach;
