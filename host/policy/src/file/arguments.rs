@@ -25,6 +25,8 @@ pub(crate) struct Slots(pub(crate) Vec<Spanned<Table<SlotTable>>>);
 pub(crate) struct BeforeTable {
     #[serde(default)]
     pub(crate) flags: FlagTables,
+    pub(crate) conflicts: Option<Spanned<Vec<Strings>>>,
+    pub(crate) required: Option<Spanned<Vec<Strings>>>,
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -32,6 +34,8 @@ pub(crate) struct BeforeTable {
 pub(crate) struct AfterTable {
     #[serde(default)]
     pub(crate) flags: FlagTables,
+    pub(crate) conflicts: Option<Spanned<Vec<Strings>>>,
+    pub(crate) required: Option<Spanned<Vec<Strings>>>,
     pub(crate) positionals: Option<Slots>,
 }
 

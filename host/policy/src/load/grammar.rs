@@ -11,7 +11,7 @@ use crate::{ArgumentPattern, Effect, PolicyError, Request, Syntax};
 mod flags;
 mod values;
 
-use flags::{Least, Reader, groups};
+use flags::Reader;
 
 /// The keys of a rule that make up its grammar, each with its place.
 pub(super) struct Keys {
@@ -97,17 +97,12 @@ impl Keys {
                 return Err(PolicyError::new(before.span(), message).help("name it, or move the flags to `flags`"));
             }
             Some(before) => {
-                let Table(BeforeTable { flags }) = before.into_inner();
-                Section { flags: reader.flags(flags)?, slots: Vec::new() }
+                let Table(BeforeTable { flags, conflicts, required }) = before.into_inner();
+                Section { flags: reader.grouped(flags, conflicts, required)?, slots: Vec::new() }
             }
         };
-        let mut main = Section {
-            flags: reader.flags(flags.map(Spanned::into_inner).unwrap_or_default())?,
-            slots: slots(positionals)?,
-        };
-        let conflicts = groups(conflicts, &main.flags, Least(2))?;
-        let required = groups(required, &main.flags, Least(1))?;
-        main.flags.set_groups(conflicts, required);
+        let flags = flags.map(Spanned::into_inner).unwrap_or_default();
+        let main = Section { flags: reader.grouped(flags, conflicts, required)?, slots: slots(positionals)? };
         let after = match after_double_dash {
             None => None,
             Some(after) if syntax == Syntax::None => {
@@ -116,9 +111,9 @@ impl Keys {
             }
             Some(after) => {
                 let span = after.span();
-                let Table(AfterTable { flags, positionals }) = after.into_inner();
+                let Table(AfterTable { flags, conflicts, required, positionals }) = after.into_inner();
                 let positionals = positionals.map(|slots| Spanned::new(span, slots));
-                Some(Section { flags: reader.flags(flags)?, slots: slots(positionals)? })
+                Some(Section { flags: reader.grouped(flags, conflicts, required)?, slots: slots(positionals)? })
             }
         };
         Ok(Grammar { syntax, negative_numbers: negatives, before, subcommand, main, after })

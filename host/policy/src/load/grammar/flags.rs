@@ -20,7 +20,21 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn flags(&self, tables: FlagTables) -> Result<Flags, PolicyError> {
+    /// Options, and what is said of several of them.
+    pub(super) fn grouped(
+        &self,
+        flags: FlagTables,
+        conflicts: Option<Spanned<Vec<Strings>>>,
+        required: Option<Spanned<Vec<Strings>>>,
+    ) -> Result<Flags, PolicyError> {
+        let mut flags = self.flags(flags)?;
+        let conflicts = groups(conflicts, &flags, Least(2))?;
+        let required = groups(required, &flags, Least(1))?;
+        flags.set_groups(conflicts, required);
+        Ok(flags)
+    }
+
+    fn flags(&self, tables: FlagTables) -> Result<Flags, PolicyError> {
         let mut list = Vec::with_capacity(tables.len());
         let mut names = BTreeMap::new();
         for (key, Table(table)) in tables {
@@ -171,10 +185,10 @@ impl Reader {
 }
 
 /// Fewest flags that make a group meaningful.
-pub(super) struct Least(pub(super) usize);
+struct Least(usize);
 
 /// Flags by name, in groups.
-pub(super) fn groups(
+fn groups(
     key: Option<Spanned<Vec<Strings>>>,
     flags: &Flags,
     Least(least): Least,
@@ -185,7 +199,7 @@ pub(super) fn groups(
     let group = |Strings(names): Strings| {
         let indices = names.iter().map(|name| {
             flags.index(name.get_ref()).ok_or_else(|| {
-                let message = format!("`{}` is not among the rule's `flags`", excerpt(name.get_ref()));
+                let message = format!("`{}` is not among the `flags`", excerpt(name.get_ref()));
                 PolicyError::new(place(name.span()), message).help("list it there first")
             })
         });

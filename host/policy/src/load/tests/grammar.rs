@@ -126,11 +126,12 @@ fn keys_that_contradict_each_other() {
         ),
         ("subcommand = \"-a\"", "a subcommand is one or several words that do not begin with `-`"),
         ("subcommand = []", "a subcommand is one or several words that do not begin with `-`"),
-        ("required = [\"-a\"]", "`-a` is not among the rule's `flags`"),
+        ("required = [\"-a\"]", "`-a` is not among the `flags`"),
         (
             "flags = { \"-a, -b\" = {} }\nconflicts = [[\"-a\", \"-b\"]]",
             "a group here names at least 2 different flags",
         ),
+        ("after-double-dash = { conflicts = [[\"-a\", \"-b\"]] }", "`-a` is not among the `flags`"),
         ("flags = { \"-a\" = {} }\nrequired = [[]]", "a group here names at least 1 different flags"),
     ] {
         let error = Policy::parse("policy.toml", &rule(keys)).unwrap_err();
