@@ -1,6 +1,7 @@
 use super::*;
 
 mod accepted;
+mod documentation;
 mod examples;
 mod grammar;
 mod keys;
