@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::grammar::Place;
 use crate::names::VariableName;
 use crate::paths;
+use crate::rules::{self, Contradiction};
 use crate::show::excerpt;
 use crate::{
     Allowed, Code, Confinement, Decision, Effect, Facts, Identity, Limits, Network, Policy, Problem, ProgramEntry,
@@ -144,7 +145,7 @@ impl Policy {
     }
 
     /// The variables that the program and the rules set. Rules that contradict each other are refused when the policy
-    /// is read; should one get through, nothing runs.
+    /// is read, where that can be seen; of two grammars it can't, and then nothing runs.
     fn pinned<'a>(
         &self,
         entry: &'a ProgramEntry,
@@ -152,25 +153,17 @@ impl Policy {
     ) -> Result<BTreeMap<&'a VariableName, &'a str>, Problem> {
         let mut set: BTreeMap<&VariableName, &str> =
             entry.env.set.iter().map(|(name, value)| (name, value.as_str())).collect();
-        let mut pinned: BTreeMap<&VariableName, (&Rule, &str)> = BTreeMap::new();
-        for rule in rules {
-            for (name, value) in &rule.set {
-                if let Some((other, theirs)) = pinned.insert(name, (rule, value))
-                    && theirs != value
-                {
-                    let message = format!(
-                        "the rules `{}` and `{}` both allow this, and set `{}` to different values",
-                        other.id,
-                        rule.id,
-                        excerpt(name.as_str())
-                    );
-                    let advice =
-                        format!("set it to one value in both ({}:{} and {})", self.name, other.line, rule.line);
-                    return Err(Problem::new(Code::PolicyAmbiguous, message).by(&rule.id).advise(advice));
-                }
-                set.insert(name, value);
-            }
-        }
+        let pinned = rules::pinned(rules).map_err(|Contradiction { one, other, name }| {
+            let message = format!(
+                "the rules `{}` and `{}` both allow this, and set `{}` to different values",
+                one.id,
+                other.id,
+                excerpt(name.as_str())
+            );
+            let advice = format!("set it to one value in both ({}:{} and {})", self.name, one.line, other.line);
+            Problem::new(Code::PolicyAmbiguous, message).by(&other.id).advise(advice)
+        })?;
+        set.extend(pinned);
         Ok(set)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Rule;
 use crate::grammar::{Place, Stop, first_words};
+use crate::names::VariableName;
 
 /// Rules in the order of the file, and sorted by what they say of arguments.
 ///
@@ -97,6 +98,28 @@ impl Rule {
     pub(crate) fn place<'a>(&'a self, program: &Place<'a>) -> Place<'a> {
         Place { write: self.write.as_deref().unwrap_or(program.write), ..*program }
     }
+}
+
+/// Two rules that set a variable to different values.
+pub(crate) struct Contradiction<'a> {
+    pub(crate) one: &'a Rule,
+    pub(crate) other: &'a Rule,
+    pub(crate) name: &'a VariableName,
+}
+
+/// What rules set together.
+pub(crate) fn pinned<'a>(rules: &[&'a Rule]) -> Result<BTreeMap<&'a VariableName, &'a str>, Contradiction<'a>> {
+    let mut pinned: BTreeMap<&VariableName, (&Rule, &str)> = BTreeMap::new();
+    for rule in rules {
+        for (name, value) in &rule.set {
+            if let Some((one, theirs)) = pinned.insert(name, (rule, value))
+                && theirs != value
+            {
+                return Err(Contradiction { one, other: rule, name });
+            }
+        }
+    }
+    Ok(pinned.into_iter().map(|(name, (_, value))| (name, value)).collect())
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use serde_spanned::Spanned;
 
 use crate::file::ExamplesTable;
 use crate::grammar::Place;
+use crate::rules::{self, Contradiction};
+use crate::show::excerpt;
 use crate::{Effect, PolicyError, ProgramEntry, Rule, split};
 
 /// Holds a rule's examples against all rules of its program. Which ones must fit the very rule depends on what it
@@ -37,6 +39,21 @@ pub(super) fn check(
                 Effect::Deny => Effect::Allow,
             };
             return Err(otherwise(entry, example, &arguments, wanted, place));
+        }
+        if let (Effect::Allow, Err(contradiction)) =
+            (rule.effect, rules::pinned(&entry.rules.fitting(&arguments, place)))
+        {
+            let Contradiction { one, other, name } = contradiction;
+            let message = format!(
+                "this example would not run: the rules `{}` (line {}) and `{}` (line {}) set `{}` to different values",
+                one.id,
+                one.line,
+                other.id,
+                other.line,
+                excerpt(name.as_str())
+            );
+            let help = "set the variable for the whole program, or make the rules' arguments differ";
+            return Err(PolicyError::new(example.span(), message).help(help));
         }
     }
     for example in deny {

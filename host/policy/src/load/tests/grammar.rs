@@ -1,7 +1,7 @@
 //! Keys about flags and operands that say nothing, or nothing that could hold.
 
 use super::{assert_fails, assert_report, program, rule};
-use crate::Policy;
+use crate::{Code, Decision, Facts, Policy, ProgramFact, Request};
 
 #[test]
 fn a_key_that_the_type_has_no_use_for() {
@@ -196,4 +196,26 @@ fn a_pin_that_a_rule_without_arguments_contradicts() {
     );
     let message = "`all` and `status` (line 5) can both allow a command, and set `A` to different values";
     assert_fails(&text, (11, 6), message);
+}
+
+/// Nobody can say of two grammars whether they ever meet; an example can show it, and the decision does.
+#[test]
+fn pins_of_grammars_that_meet() {
+    let text = |example: &str| {
+        rule(&format!(
+            "flags = {{ \"-a\" = {{}} }}\nenv.set = {{ A = \"1\" }}\nexamples.allow = [{example}]\n[[program.rule]]\n\
+             id = \"other\"\ndecision = \"allow\"\nwhy = \"w\"\nflags = {{ \"-a, -b\" = {{}} }}\nenv.set = {{ A = \"2\" }}\n"
+        ))
+    };
+    let message =
+        "this example would not run: the rules `status` (line 5) and `other` (line 12) set `A` to different values";
+    assert_fails(&text("\"git -a\""), (10, 19), message);
+
+    let policy = Policy::parse("policy.toml", &text("")).unwrap();
+    let request = Request::new("git").args(["-a"]);
+    let facts = Facts::new(ProgramFact::Missing);
+    let Decision::Deny(problem) = policy.decide(&request.validate().unwrap(), &facts) else {
+        panic!("it must be denied")
+    };
+    assert_eq!(problem.code, Code::PolicyAmbiguous);
 }
