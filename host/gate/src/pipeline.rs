@@ -131,6 +131,7 @@ impl Session {
             program: self.shared.programs.fact(request.program()),
             host_environment: self.shared.host_environment.clone(),
             output_ceiling: self.output_bytes.unwrap_or(Limits::MAX.output_bytes),
+            workspace: Some(self.shared.workspace.path().to_owned()),
         }
     }
 

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::grammar::Place;
 use crate::names::VariableName;
 use crate::paths;
+use crate::rules::{self, Contradiction};
 use crate::show::excerpt;
 use crate::{
     Allowed, Code, Confinement, Decision, Effect, Facts, Identity, Limits, Network, Policy, Problem, ProgramEntry,
     ProgramFact, Rule, Stderr, ValidRequest, visible,
 };
+
+mod nearest;
 
 impl Policy {
     /// Judges a request.
@@ -29,7 +33,7 @@ impl Policy {
 
     fn judge(&self, request: &ValidRequest<'_>, facts: &Facts) -> Result<Allowed, Problem> {
         let entry = self.entry(request)?;
-        let rules = self.allowing_rules(entry, request.arguments())?;
+        let rules = self.allowing_rules(entry, request.arguments(), &self.place(entry, request, facts))?;
         let env = self.environment(entry, &rules, request, facts)?;
         let confinement = self.confinement(entry, &rules, request)?;
         let limits = self.limits(entry, &rules, request, facts)?;
@@ -57,16 +61,36 @@ impl Policy {
     }
 
     /// The rules that allow these arguments, sorted by id, none of which is stricter than `allow`.
-    fn allowing_rules<'a>(&self, entry: &'a ProgramEntry, arguments: &'a [String]) -> Result<Vec<&'a Rule>, Problem> {
-        let mut fitting: Vec<&Rule> = entry.rules.fitting(arguments).collect();
+    fn allowing_rules<'a>(
+        &self,
+        entry: &'a ProgramEntry,
+        arguments: &[String],
+        place: &Place<'_>,
+    ) -> Result<Vec<&'a Rule>, Problem> {
+        let mut fitting = entry.rules.fitting(arguments, place);
         // The order of the file must not matter: not for the verdict, and not for the rule that it names.
         fitting.sort_unstable_by_key(|rule| &rule.id);
         match fitting.iter().rev().max_by_key(|rule| rule.effect) {
-            None => Err(self.nothing_fits(entry, arguments)),
+            None => Err(self.nothing_fits(entry, arguments, place)),
             Some(strictest) => match strictest.effect {
                 Effect::Allow => Ok(fitting),
                 Effect::Ask | Effect::Deny => Err(self.stopped_by(entry, strictest)),
             },
+        }
+    }
+
+    /// What paths among a program's arguments are judged against.
+    pub(crate) fn place<'a>(
+        &'a self,
+        entry: &'a ProgramEntry,
+        request: &'a ValidRequest<'_>,
+        facts: &'a Facts,
+    ) -> Place<'a> {
+        Place {
+            workspace: facts.workspace.as_deref(),
+            cwd: request.cwd(),
+            deny: &self.reach.deny,
+            write: entry.write.as_deref().unwrap_or(&self.reach.write),
         }
     }
 
@@ -87,46 +111,6 @@ impl Policy {
             }
         }
         .by(&rule.id)
-    }
-
-    /// No rule fits: shows the one that fits the most arguments, and the argument where it stops.
-    fn nothing_fits(&self, entry: &ProgramEntry, arguments: &[String]) -> Problem {
-        let stops = |rule: &Rule| rule.arguments.fits(arguments).err().unwrap_or(arguments.len());
-        let nearest = entry
-            .rules
-            .iter()
-            .filter(|rule| rule.effect != Effect::Deny)
-            .map(|rule| (stops(rule), rule))
-            .max_by(|(a, rule), (b, other)| a.cmp(b).then_with(|| other.id.cmp(&rule.id)));
-        let name = &entry.name;
-        let Some((index, rule)) = nearest else {
-            let message = format!("no rule allows `{name}`: it has rules that deny, and none that allows");
-            let advice = format!(
-                "to allow a use of it, add a [[program.rule]] to the entry of '{name}' ({}:{})",
-                self.name, entry.line
-            );
-            return Problem::new(Code::PolicyArguments, message).advise(advice);
-        };
-        let wanted = match rule.arguments.wanted_at(index) {
-            Some(wanted) => format!("`{}`", excerpt(wanted)),
-            None => "no further argument".to_owned(),
-        };
-        let message = match arguments.get(index) {
-            Some(argument) => format!(
-                "no rule allows `{name}` with these arguments: at argument {}, `{}`, the nearest rule wants {wanted}",
-                index + 1,
-                excerpt(argument)
-            ),
-            None => format!(
-                "no rule allows `{name}` with these arguments: after the last one, the nearest rule wants {wanted}"
-            ),
-        };
-        let advice = format!(
-            "to allow it, add a [[program.rule]] to the entry of '{name}', or widen that rule ({}:{})",
-            self.name, rule.line
-        );
-        let problem = Problem::new(Code::PolicyArguments, message).by(&rule.id).advise(advice);
-        if index < arguments.len() { problem.at(index) } else { problem }
     }
 
     /// Environment: the policy's values, then those passed from the host, then the guest's own; no later one
@@ -161,7 +145,7 @@ impl Policy {
     }
 
     /// The variables that the program and the rules set. Rules that contradict each other are refused when the policy
-    /// is read; should one get through, nothing runs.
+    /// is read, where that can be seen; of two grammars it can't, and then nothing runs.
     fn pinned<'a>(
         &self,
         entry: &'a ProgramEntry,
@@ -169,25 +153,17 @@ impl Policy {
     ) -> Result<BTreeMap<&'a VariableName, &'a str>, Problem> {
         let mut set: BTreeMap<&VariableName, &str> =
             entry.env.set.iter().map(|(name, value)| (name, value.as_str())).collect();
-        let mut pinned: BTreeMap<&VariableName, (&Rule, &str)> = BTreeMap::new();
-        for rule in rules {
-            for (name, value) in &rule.set {
-                if let Some((other, theirs)) = pinned.insert(name, (rule, value))
-                    && theirs != value
-                {
-                    let message = format!(
-                        "the rules `{}` and `{}` both allow this, and set `{}` to different values",
-                        other.id,
-                        rule.id,
-                        excerpt(name.as_str())
-                    );
-                    let advice =
-                        format!("set it to one value in both ({}:{} and {})", self.name, other.line, rule.line);
-                    return Err(Problem::new(Code::PolicyAmbiguous, message).by(&rule.id).advise(advice));
-                }
-                set.insert(name, value);
-            }
-        }
+        let pinned = rules::pinned(rules).map_err(|Contradiction { one, other, name }| {
+            let message = format!(
+                "the rules `{}` and `{}` both allow this, and set `{}` to different values",
+                one.id,
+                other.id,
+                excerpt(name.as_str())
+            );
+            let advice = format!("set it to one value in both ({}:{} and {})", self.name, one.line, other.line);
+            Problem::new(Code::PolicyAmbiguous, message).by(&other.id).advise(advice)
+        })?;
+        set.extend(pinned);
         Ok(set)
     }
 

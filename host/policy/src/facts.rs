@@ -15,13 +15,15 @@ pub struct Facts {
     pub host_environment: BTreeMap<String, String>,
     /// Most bytes of each stream that this caller can be given, whatever the policy allows.
     pub output_ceiling: u64,
+    /// Absolute path of the workspace, so that arguments may name paths in it in full; `None` = they may not.
+    pub workspace: Option<String>,
 }
 
 impl Facts {
-    /// Facts with an empty host environment, for a caller that can be given all the output that a policy can allow.
+    /// Facts with an empty host environment and no workspace, for a caller that can be given all the output that a policy can allow.
     #[must_use]
     pub fn new(program: ProgramFact) -> Self {
-        Self { program, host_environment: BTreeMap::new(), output_ceiling: Limits::MAX.output_bytes }
+        Self { program, host_environment: BTreeMap::new(), output_ceiling: Limits::MAX.output_bytes, workspace: None }
     }
 }
 

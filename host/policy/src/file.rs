@@ -6,8 +6,12 @@ use std::collections::BTreeMap;
 use serde_spanned::Spanned;
 
 use crate::names::VariableName;
-use crate::value::{Bytes, ChildrenValue, Time, Word, table, tables};
-use crate::{Effect, GuestFiles, Level, Network, ProgramName, RuleId};
+mod arguments;
+
+pub(crate) use arguments::{AfterTable, BeforeTable, FlagTable, FlagTables, SlotTable, Slots, Strings, TypeName};
+
+use crate::value::{Bytes, ChildrenValue, Table, Time, Word, table, tables};
+use crate::{Effect, GuestFiles, Level, Network, ProgramName, RuleId, Syntax};
 
 /// A list of paths; each, and the list, with its place.
 pub(crate) type PathList = Spanned<Vec<Spanned<String>>>;
@@ -125,6 +129,7 @@ pub(crate) struct ProgramTable {
     pub(crate) write: Option<PathList>,
     #[serde(default)]
     pub(crate) runs_workspace_code: bool,
+    pub(crate) syntax: Option<Spanned<Word<Syntax>>>,
     #[serde(default, deserialize_with = "table")]
     pub(crate) env: EnvTable,
     #[serde(default, deserialize_with = "tables")]
@@ -139,6 +144,15 @@ pub(crate) struct RuleTable {
     pub(crate) why: Spanned<String>,
     pub(crate) leading_arguments: Option<Spanned<Vec<Spanned<String>>>>,
     pub(crate) exact_arguments: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) syntax: Option<Spanned<Word<Syntax>>>,
+    pub(crate) negative_numbers: Option<Spanned<bool>>,
+    pub(crate) before_subcommand: Option<Spanned<Table<BeforeTable>>>,
+    pub(crate) subcommand: Option<Spanned<Strings>>,
+    pub(crate) flags: Option<Spanned<FlagTables>>,
+    pub(crate) conflicts: Option<Spanned<Vec<Strings>>>,
+    pub(crate) required: Option<Spanned<Vec<Strings>>>,
+    pub(crate) positionals: Option<Spanned<Slots>>,
+    pub(crate) after_double_dash: Option<Spanned<Table<AfterTable>>>,
     #[serde(default, deserialize_with = "table")]
     pub(crate) limits: LimitsTable,
     pub(crate) network: Option<Spanned<Word<Network>>>,

@@ -8,16 +8,18 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Lines;
 use crate::file::{ConfinementTable, PolicyFile, ProgramTable, ProgramsTable, RuleEnvTable, RuleTable, WorkspaceTable};
+use crate::grammar::Place;
 use crate::policy::{Environment, Reach};
 use crate::rules::Rules;
 use crate::value::Word;
 use crate::{
     ArgumentPattern, Effect, GuestFiles, Level, Limits, Network, Policy, PolicyError, ProgramEntry, Rule, RuleId,
-    visible,
+    Syntax, visible,
 };
 
 mod ceilings;
 mod examples;
+mod grammar;
 mod pins;
 mod reach;
 mod read;
@@ -113,7 +115,8 @@ impl Base {
         table: ProgramTable,
         rule_lines: &mut BTreeMap<RuleId, usize>,
     ) -> Result<ProgramEntry, PolicyError> {
-        let ProgramTable { name, file, limits, network, children, read, write, runs_workspace_code, env, rule } = table;
+        let ProgramTable { name, file, limits, network, children, read, write, runs_workspace_code, syntax, env, rule } =
+            table;
         let span = name.span();
         if rule.is_empty() {
             let message = format!("`{}` has no rule, so nothing about it would be allowed", name.get_ref());
@@ -145,10 +148,12 @@ impl Base {
         let mut rules = Vec::with_capacity(rule.len());
         let mut examples = Vec::with_capacity(rule.len());
         let mut spans = Vec::with_capacity(rule.len());
+        let syntax_span = syntax.as_ref().map(Spanned::span);
+        let program_syntax = syntax.map_or_else(Syntax::default, |syntax| syntax.into_inner().0);
         for mut table in rule {
             let span = table.id.span();
             examples.push(std::mem::take(&mut table.examples));
-            let rule = self.rule(table, &entry)?;
+            let rule = self.rule(table, &entry, program_syntax)?;
             if let Some(line) = rule_lines.insert(rule.id.clone(), rule.line) {
                 let message = format!("the rule id `{}` is already taken, in line {line}", rule.id);
                 let help = "ids are unique in a policy, since records and guests know a rule by its id";
@@ -157,21 +162,39 @@ impl Base {
             rules.push(rule);
             spans.push(span);
         }
+        if let Some(span) = syntax_span
+            && rules.iter().all(|rule| rule.arguments.sort_key().is_some())
+        {
+            let message = "no rule of the program says anything of flags, so its syntax would do nothing";
+            return Err(PolicyError::new(span, message).help("leave it out, or list flags in a rule"));
+        }
         entry.rules = Rules::new(rules);
         pins::check(&entry.rules, &spans)?;
+        let write = entry.write.as_deref().unwrap_or(&self.reach.write);
+        let place = Place { workspace: None, cwd: "", deny: &self.reach.deny, write };
         for (rule, examples) in entry.rules.iter().zip(examples) {
-            examples::check(&entry, rule, &examples)?;
+            examples::check(&entry, rule, &examples, &place)?;
         }
         Ok(entry)
     }
 
-    fn rule(&self, table: RuleTable, program: &ProgramEntry) -> Result<Rule, PolicyError> {
+    fn rule(&self, table: RuleTable, program: &ProgramEntry, syntax: Syntax) -> Result<Rule, PolicyError> {
+        let program_syntax = syntax;
         let RuleTable {
             id,
             decision,
             why,
             leading_arguments,
             exact_arguments,
+            syntax,
+            negative_numbers,
+            before_subcommand,
+            subcommand,
+            flags,
+            conflicts,
+            required,
+            positionals,
+            after_double_dash,
             limits,
             network,
             write,
@@ -184,17 +207,34 @@ impl Base {
             let message = "say why: it is shown with the policy, in records, and to guests that the rule stops";
             return Err(PolicyError::new(why.span(), message).help("write a few words, such as \"shows what changed\""));
         }
-        let arguments = match (leading_arguments, exact_arguments) {
-            (None, None) => ArgumentPattern::Any,
-            (Some(leading), None) => ArgumentPattern::Leading(words(leading)?),
-            (None, Some(exact)) => ArgumentPattern::Exact(words(exact)?),
-            (Some(_), Some(exact)) => {
+        let Word(effect) = decision;
+        let keys = grammar::Keys {
+            syntax,
+            negative_numbers,
+            before_subcommand,
+            subcommand,
+            flags,
+            conflicts,
+            required,
+            positionals,
+            after_double_dash,
+        };
+        let arguments = match (leading_arguments, exact_arguments, keys.place()) {
+            (None, None, None) => ArgumentPattern::Any,
+            (Some(leading), None, None) => ArgumentPattern::Leading(words(leading)?),
+            (None, Some(exact), None) => ArgumentPattern::Exact(words(exact)?),
+            (None, None, Some(_)) => keys.pattern(effect, program_syntax)?,
+            (Some(_), Some(exact), _) => {
                 let message = "a rule has either `leading-arguments` or `exact-arguments`, not both";
                 let help = "leave one out, or write two rules";
                 return Err(PolicyError::new(exact.span(), message).help(help));
             }
+            (Some(_), None, Some(span)) | (None, Some(_), Some(span)) => {
+                let message = "a rule lists either whole arguments or flags and operands, not both";
+                let help = "leave `leading-arguments` and `exact-arguments` out, or this key";
+                return Err(PolicyError::new(span, message).help(help));
+            }
         };
-        let Word(effect) = decision;
         let narrows = !limits.is_empty() || network.is_some() || write.is_some() || !set.is_empty();
         if effect == Effect::Deny && narrows {
             let id = id.get_ref();

@@ -52,6 +52,7 @@ pub(crate) fn rule_text(number: usize, pattern: &ArgumentPattern, effect: Effect
         ArgumentPattern::Any => String::new(),
         ArgumentPattern::Leading(words) => format!("leading-arguments = {words:?}\n"),
         ArgumentPattern::Exact(words) => format!("exact-arguments = {words:?}\n"),
+        ArgumentPattern::Grammar(_) | ArgumentPattern::Occurrence(_) => unreachable!("`pattern` makes none"),
     };
     format!(
         "[[program.rule]]\nid = \"r{number}\"\ndecision = \"{}\"\nwhy = \"why {number}\"\n{arguments}",

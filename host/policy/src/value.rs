@@ -131,14 +131,18 @@ pub(crate) fn table<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
     deserializer.deserialize_map(Tables(PhantomData))
 }
 
+/// A value that is read by [`table`].
+#[derive(Debug)]
+pub(crate) struct Table<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        table(deserializer).map(Self)
+    }
+}
+
 /// A list of tables, written `[[name]]`, and nothing else.
 pub(crate) fn tables<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    struct One<T>(T);
-    impl<'de, T: Deserialize<'de>> Deserialize<'de> for One<T> {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            table(deserializer).map(One)
-        }
-    }
     struct List<T>(PhantomData<T>);
     impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
         type Value = Vec<T>;
@@ -147,7 +151,7 @@ pub(crate) fn tables<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
         }
         fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
             let mut list = Vec::new();
-            while let Some(One(item)) = items.next_element()? {
+            while let Some(Table(item)) = items.next_element()? {
                 list.push(item);
             }
             Ok(list)

@@ -3,6 +3,8 @@
 use serde_spanned::Spanned;
 
 use crate::file::ExamplesTable;
+use crate::grammar::Place;
+use crate::rules::{self, Contradiction};
 use crate::show::excerpt;
 use crate::{Effect, PolicyError, ProgramEntry, Rule, split};
 
@@ -14,14 +16,19 @@ use crate::{Effect, PolicyError, ProgramEntry, Rule, split};
 /// | `allow`              | fits it, comes out as `allow`         | does not come out as `allow`     |
 /// | `ask`                | fits it, comes out as `ask`           | comes out as `deny`, or unfitted |
 /// | `deny`               | comes out as `allow` or `ask`         | fits it, so comes out as `deny`  |
-pub(super) fn check(entry: &ProgramEntry, rule: &Rule, examples: &ExamplesTable) -> Result<(), PolicyError> {
+pub(super) fn check(
+    entry: &ProgramEntry,
+    rule: &Rule,
+    examples: &ExamplesTable,
+    place: &Place<'_>,
+) -> Result<(), PolicyError> {
     let ExamplesTable { allow, deny } = examples;
     for example in allow {
         let arguments = arguments(entry, example)?;
-        let effect = effect_on(entry, &arguments);
+        let effect = effect_on(entry, &arguments, place);
         let comes_out = match rule.effect {
             Effect::Allow | Effect::Ask => {
-                must_fit(rule, example, &arguments)?;
+                must_fit(rule, example, &arguments, place)?;
                 effect == Some(rule.effect)
             }
             Effect::Deny => matches!(effect, Some(Effect::Allow | Effect::Ask)),
@@ -31,40 +38,62 @@ pub(super) fn check(entry: &ProgramEntry, rule: &Rule, examples: &ExamplesTable)
                 Effect::Allow | Effect::Ask => rule.effect,
                 Effect::Deny => Effect::Allow,
             };
-            return Err(otherwise(entry, example, &arguments, wanted));
+            return Err(otherwise(entry, example, &arguments, wanted, place));
+        }
+        if let (Effect::Allow, Err(contradiction)) =
+            (rule.effect, rules::pinned(&entry.rules.fitting(&arguments, place)))
+        {
+            let Contradiction { one, other, name } = contradiction;
+            let message = format!(
+                "this example would not run: the rules `{}` (line {}) and `{}` (line {}) set `{}` to different values",
+                one.id,
+                one.line,
+                other.id,
+                other.line,
+                excerpt(name.as_str())
+            );
+            let help = "set the variable for the whole program, or make the rules' arguments differ";
+            return Err(PolicyError::new(example.span(), message).help(help));
         }
     }
     for example in deny {
         let arguments = arguments(entry, example)?;
         let stricter = match rule.effect {
-            Effect::Allow | Effect::Ask => effect_on(entry, &arguments).is_none_or(|effect| effect > rule.effect),
-            Effect::Deny => must_fit(rule, example, &arguments).map(|()| true)?,
+            Effect::Allow | Effect::Ask => {
+                effect_on(entry, &arguments, place).is_none_or(|effect| effect > rule.effect)
+            }
+            Effect::Deny => must_fit(rule, example, &arguments, place).map(|()| true)?,
         };
         if !stricter {
-            return Err(otherwise(entry, example, &arguments, Effect::Deny));
+            return Err(otherwise(entry, example, &arguments, Effect::Deny, place));
         }
     }
     Ok(())
 }
 
-fn must_fit(rule: &Rule, example: &Spanned<String>, arguments: &[String]) -> Result<(), PolicyError> {
-    rule.arguments.fits(arguments).map_err(|index| {
-        let wanted = match rule.arguments.wanted_at(index) {
-            Some(wanted) => format!("`{}`", excerpt(wanted)),
-            None => "no further argument".to_owned(),
-        };
-        let stop = match arguments.get(index) {
-            Some(argument) => format!("at argument {index}, `{}`", excerpt(argument)),
-            None => "after the last argument".to_owned(),
-        };
-        let message = format!("the rule `{}` does not fit this example: {stop}, it wants {wanted}", rule.id);
+fn must_fit(
+    rule: &Rule,
+    example: &Spanned<String>,
+    arguments: &[String],
+    place: &Place<'_>,
+) -> Result<(), PolicyError> {
+    rule.fits(arguments, place).map_err(|stop| {
+        let (place, wanted) = (stop.place(arguments), &stop.why);
+        let message = format!("the rule `{}` does not fit this example: {place}, it wants {wanted}", rule.id);
         PolicyError::new(example.span(), message).help("correct the example, or the rule's arguments")
     })
 }
 
 /// The example comes out otherwise than it says; names the rule that made it so.
-fn otherwise(entry: &ProgramEntry, example: &Spanned<String>, arguments: &[String], wanted: Effect) -> PolicyError {
-    let strictest = entry.rules.fitting(arguments).max_by(|a, b| a.effect.cmp(&b.effect).then_with(|| b.id.cmp(&a.id)));
+fn otherwise(
+    entry: &ProgramEntry,
+    example: &Spanned<String>,
+    arguments: &[String],
+    wanted: Effect,
+    place: &Place<'_>,
+) -> PolicyError {
+    let fitting = entry.rules.fitting(arguments, place).into_iter();
+    let strictest = fitting.max_by(|a, b| a.effect.cmp(&b.effect).then_with(|| b.id.cmp(&a.id)));
     let wanted = wanted.as_str();
     match strictest {
         Some(by) => {
@@ -96,6 +125,6 @@ fn arguments(entry: &ProgramEntry, example: &Spanned<String>) -> Result<Vec<Stri
     Ok(words)
 }
 
-fn effect_on(entry: &ProgramEntry, arguments: &[String]) -> Option<Effect> {
-    entry.rules.fitting(arguments).map(|rule| rule.effect).max()
+fn effect_on(entry: &ProgramEntry, arguments: &[String], place: &Place<'_>) -> Option<Effect> {
+    entry.rules.fitting(arguments, place).into_iter().map(|rule| rule.effect).max()
 }

@@ -9,18 +9,7 @@ use crate::show::excerpt;
 
 /// Keys that the policy language is meant to have, and that this release can't keep. They are refused like every
 /// unknown key; who writes one has read about it somewhere, and is told that it is too early.
-const LATER: &[&str] = &[
-    "after-double-dash",
-    "cpu",
-    "file-size",
-    "flags",
-    "memory",
-    "metacharacters",
-    "positionals",
-    "processes",
-    "profiles",
-    "subcommand",
-];
+const LATER: &[&str] = &["cpu", "file-size", "memory", "metacharacters", "processes", "profiles"];
 
 /// What serde and the TOML reader say, and what we say. These begin a message, the next end one.
 const BEGINNINGS: [(&str, &str); 4] = [
@@ -64,7 +53,7 @@ fn explained(error: toml::de::Error) -> PolicyError {
     // For keys with too many dots the reader gives no place, so that the report points to the first line.
     if message == "recursion limit" || message.starts_with("cannot recurse further") {
         return PolicyError::new(span, "keys, lists or tables are nested too deeply")
-            .help("the keys of a policy are at most three deep");
+            .help("the keys of a policy are a few levels deep");
     }
     if let Some((key, known)) = unknown_key(message)
         && LATER.contains(&key)
@@ -73,8 +62,11 @@ fn explained(error: toml::de::Error) -> PolicyError {
             .help("leave it out: a key that can't be kept is refused, never ignored");
     }
     if let Some(key) = message.strip_prefix("missing field ") {
-        return PolicyError::new(span, format!("the key {key} is missing"))
-            .help("a [[program]] has a `name`, a [[program.rule]] has `id`, `decision` and `why`");
+        let error = PolicyError::new(span, format!("the key {key} is missing"));
+        if key == "`type`" {
+            return error.help("an operand has a type, such as `type = \"path-read\"`");
+        }
+        return error.help("a [[program]] has a `name`, a [[program.rule]] has `id`, `decision` and `why`");
     }
     let mut message = message.to_owned();
     for (theirs, ours) in BEGINNINGS {

@@ -1,7 +1,9 @@
 use super::*;
 
 mod accepted;
+mod documentation;
 mod examples;
+mod grammar;
 mod keys;
 mod programs;
 mod reach;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::{decide, git};
+use crate::grammar::Place;
 use crate::testing::{effect, pattern, rule_text, words};
 use crate::{ArgumentPattern, Decision, Effect, LimitRequest, Policy, Request, paths};
 
@@ -110,7 +111,7 @@ proptest! {
         let request = request(&arguments, false, None);
         let before = decide(&policy(&rules), &request);
         let mut more = rules.clone();
-        let fits = extra.fits(&arguments).is_ok();
+        let fits = extra.fits(&arguments, &Place::default()).is_ok();
         more.push(Sketch { number: rules.len(), pattern: extra, effect: Effect::Deny, wall: None, network: true, write: None });
         let after = decide(&policy(&more), &request);
         prop_assert!(strictness(&after) >= strictness(&before));
@@ -127,7 +128,7 @@ proptest! {
         arguments in words(),
     ) {
         let request = request(&arguments, false, None);
-        let fitting = rules.iter().filter(|rule| rule.pattern.fits(&arguments).is_ok());
+        let fitting = rules.iter().filter(|rule| rule.pattern.fits(&arguments, &Place::default()).is_ok());
         let strictest = fitting.map(|rule| rule.effect).max();
         let (pattern, effect, wall, network, write) = extra;
         let mut more = rules.clone();
@@ -163,7 +164,7 @@ proptest! {
 
     #[test]
     fn the_verdict_is_that_of_the_strictest_rule_that_fits(rules in sketches(), arguments in words()) {
-        let fitting = rules.iter().filter(|rule| rule.pattern.fits(&arguments).is_ok());
+        let fitting = rules.iter().filter(|rule| rule.pattern.fits(&arguments, &Place::default()).is_ok());
         let wanted = fitting.map(|rule| rule.effect).max().unwrap_or(Effect::Deny);
         let decision = decide(&policy(&rules), &request(&arguments, false, None));
         prop_assert_eq!(strictness(&decision), wanted as u8);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{rule, top};
+use crate::grammar::Place;
 use crate::names::VariableName;
 use crate::{ComponentSettings, GuestFiles, KernelLimits, Level, Limits, Network, Policy, SessionSettings};
 
@@ -235,6 +236,11 @@ fn thousands_of_rules_are_read_and_found() {
     let policy = policy(&text);
     let entry = policy.programs().next().unwrap();
     let arguments = ["sub", "x777", "z"].map(str::to_owned);
-    let fitting: Vec<_> = entry.rules.fitting(&arguments).map(|rule| (rule.id.as_str(), rule.line())).collect();
+    let fitting: Vec<_> = entry
+        .rules
+        .fitting(&arguments, &Place::default())
+        .into_iter()
+        .map(|rule| (rule.id.as_str(), rule.line()))
+        .collect();
     assert_eq!(fitting, [("r777", 4 + 777 * 8 + 1)]);
 }

@@ -10,7 +10,7 @@ fn an_example_that_its_rule_does_not_fit() {
 examples.allow = ["git status", "git stash"]
 "#,
         ),
-        r#"error: the rule `status` does not fit this example: at argument 0, `stash`, it wants `status`
+        r#"error: the rule `status` does not fit this example: at argument 1, `stash`, it wants `status`
  --> policy.toml:9:33
   |
 9 | examples.allow = ["git status", "git stash"]
@@ -29,7 +29,7 @@ examples.allow = ["git"]
 "#,
         ),
         (9, 19),
-        "the rule `status` does not fit this example: after the last argument, it wants `status`",
+        "the rule `status` does not fit this example: after the last one, it wants `status`",
     );
 }
 
@@ -42,7 +42,7 @@ examples.allow = ["git status -s"]
 "#,
         ),
         (9, 19),
-        "the rule `status` does not fit this example: at argument 1, `-s`, it wants no further argument",
+        "the rule `status` does not fit this example: at argument 2, `-s`, it wants no further argument",
     );
 }
 
@@ -151,7 +151,7 @@ leading-arguments = ["push"]
 examples.deny = ["git pull"]
 "#,
         (9, 18),
-        "the rule `no-push` does not fit this example: at argument 0, `pull`, it wants `push`",
+        "the rule `no-push` does not fit this example: at argument 1, `pull`, it wants `push`",
     );
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{assert_fails, assert_report, error, rule};
+use crate::grammar::Place;
 use crate::testing::{effect, pattern, rule_text};
 use crate::{Effect, Policy};
 
@@ -292,9 +293,9 @@ proptest! {
     /// Overlap means that some arguments fit both.
     #[test]
     fn patterns_overlap_exactly_when_some_arguments_fit_both(a in pattern(), b in pattern()) {
-        let fit_both = |arguments: &[String]| a.fits(arguments).is_ok() && b.fits(arguments).is_ok();
+        let fit_both = |arguments: &[String]| a.fits(arguments, &Place::default()).is_ok() && b.fits(arguments, &Place::default()).is_ok();
         // If any list fits both, one of the lists that the patterns name does.
-        let witnesses = [a.sort_key().0, b.sort_key().0];
+        let witnesses = [a.sort_key().unwrap().0, b.sort_key().unwrap().0];
         prop_assert_eq!(a.overlaps(&b), witnesses.into_iter().any(fit_both));
         prop_assert_eq!(a.overlaps(&b), b.overlaps(&a));
     }
