@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cases::{Answer, Case, Observe};
 use crate::confined::{Children, Confined, Machine, Wanted};
 use crate::folder::{Folder, Outside};
-use crate::observe::Watch;
+use crate::observe::{self, Watch};
 use crate::setup::{self, Fixtures};
 
 /// How long an attack may take.
@@ -110,26 +110,30 @@ enum How {
 }
 
 fn attempt(case: &Case, machine: &Machine, how: How) -> Result<Effect> {
-    let Some(observe) = &case.observe else { return Ok(Effect::DidNot) };
+    let Some(observed) = &case.observe else { return Ok(Effect::DidNot) };
     let outside = match how {
         How::Unconfined => Outside::Beside,
         How::Confined(_, outside) => outside,
     };
-    let mut watch = Watch::on(observe)?;
+    let mut watch = Watch::on(observed)?;
     let folder = Folder::new(outside, machine.path(), watch.port())?;
-    watch.in_folder(observe, &folder)?;
+    watch.in_folder(observed, &folder)?;
     setup::all(&case.setup, &Fixtures::new(), &folder)?;
-    let limit = if matches!(observe, Observe::Timeout) { Duration::from_secs(5) } else { LIMIT };
+    let limit = if matches!(observed, Observe::Timeout) { Duration::from_secs(5) } else { LIMIT };
     let (cwd, stdin) = (case.cwd.as_deref(), case.stdin.as_deref());
     let wanted = Wanted { argv: &case.argv, cwd, env: &case.env, stdin, limit };
     let ended = match how {
-        How::Unconfined => machine.unconfined(&wanted, &folder)?,
+        How::Unconfined => {
+            let ended = machine.unconfined(&wanted, &folder)?;
+            observe::wait(observed, &folder);
+            ended
+        }
         How::Confined(children, _) => match machine.confined(&wanted, children, &folder)? {
             Confined::Ended(ended) => ended,
             Confined::Refused(why) => return Ok(Effect::Refused(why)),
         },
     };
-    Ok(if watch.happened(observe, &folder, &ended)? { Effect::Happened } else { Effect::DidNot })
+    Ok(if watch.happened(observed, &folder, &ended)? { Effect::Happened } else { Effect::DidNot })
 }
 
 impl CaseReport {

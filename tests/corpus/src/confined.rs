@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use toml::{Table, Value};
 
 use crate::command::{Ended, run, session};
@@ -13,6 +13,8 @@ use crate::folder::{Folder, find, managers};
 
 /// Exit codes of `portcullis` that are not a command's, unless a command has them too.
 const OWN_CODES: [i32; 3] = [125, 126, 127];
+/// What `portcullis` says of a policy that it can't read.
+const POLICY: &str = "the policy is wrong";
 /// Where commands have the system's directories anyway.
 const SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/lib64"];
 
@@ -103,6 +105,7 @@ impl Machine {
         let ended = run(&mut command, stdin.as_deref(), wanted.limit, &folder.own())?;
         let message = ended.stderr.lines().find_map(|line| line.strip_prefix("portcullis: "));
         match (ended.code, message) {
+            (Some(125), Some(POLICY)) => bail!("our own policy is wrong: {}", ended.stderr.trim_end()),
             (Some(code), Some(message)) if OWN_CODES.contains(&code) => Ok(Confined::Refused(message.to_owned())),
             _ => Ok(Confined::Ended(ended)),
         }

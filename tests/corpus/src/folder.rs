@@ -114,12 +114,13 @@ pub(crate) fn managers() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// The file that a program's name stands for.
+/// The file that a program's name stands for, as for `execvp`: an empty place on the path is the current directory.
 pub(crate) fn find(program: &str, path: &str, cwd: &Path) -> Option<PathBuf> {
     if program.contains('/') {
-        return Some(cwd.join(program)).filter(|file| file.exists());
+        // Without `.` parts: that is what a policy wants of a path.
+        return Some(cwd.join(program).components().collect()).filter(|file: &PathBuf| file.exists());
     }
-    path.split(':').filter(|place| !place.is_empty()).map(|place| Path::new(place).join(program)).find(|file| {
+    path.split(':').map(|place| cwd.join(place).join(program)).find(|file| {
         fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     })
 }

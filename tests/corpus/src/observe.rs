@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
@@ -18,6 +18,8 @@ use crate::folder::{Folder, find};
 
 /// How long a peer may be silent before it is given up.
 const SILENCE: Duration = Duration::from_millis(500);
+/// How long a process in the background may take to do something.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a command that looks may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Our own connection, the last.
@@ -84,11 +86,15 @@ fn listen<S: Read + Write>(
     thread::spawn(move || {
         let mut heard = Vec::new();
         while let Ok(mut stream) = accept() {
-            let (mut all, mut buffer, mut answered) = (Vec::new(), [0; 4096], false);
+            let (mut all, mut buffer, mut invited, mut answered) = (Vec::new(), [0; 4096], false, false);
             // Whoever falls silent, or breaks off, has said what there is.
             while let Ok(count @ 1..) = stream.read(&mut buffer) {
                 all.extend_from_slice(&buffer[..count]);
-                if !answered && all.windows(4).any(|end| end == b"\r\n\r\n") && is_complete(&all) {
+                if !invited && contains(&all, "100-continue\r\n") {
+                    invited = true;
+                    let _gone = stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
+                }
+                if !answered && is_complete(&all) {
                     answered = true;
                     let _gone = stream.write_all(ANSWER);
                     close(&stream);
@@ -154,11 +160,8 @@ impl Watch {
     pub(crate) fn happened(self, observe: &Observe, folder: &Folder, ended: &Ended) -> Result<bool> {
         let heard = self.listener.map(Listener::heard).transpose()?.unwrap_or_default();
         Ok(match observe {
-            Observe::Exists { path } => fs::symlink_metadata(folder.path(path)).is_ok(),
-            Observe::Absent { path } => fs::symlink_metadata(folder.path(path)).is_err(),
-            Observe::Islink { path } => fs::read_link(folder.path(path)).is_ok(),
-            Observe::Contains { path, text } => {
-                fs::read(folder.path(path)).is_ok_and(|bytes| contains(&bytes, &folder.fill(text)))
+            Observe::Exists { .. } | Observe::Absent { .. } | Observe::Islink { .. } | Observe::Contains { .. } => {
+                in_files(observe, folder)
             }
             Observe::Output { text } => {
                 let text = folder.fill(text);
@@ -169,6 +172,34 @@ impl Watch {
             Observe::Cmd { argv } => succeeds(folder, &folder.fill_all(argv))?,
             Observe::Timeout => ended.timed_out,
         })
+    }
+}
+
+/// Waits for a change of files that is left to a process in the background, if that is what is observed. Where nothing
+/// holds such processes, they are not over when the command is.
+pub(crate) fn wait(observe: &Observe, folder: &Folder) {
+    let is_file = matches!(
+        observe,
+        Observe::Exists { .. } | Observe::Absent { .. } | Observe::Islink { .. } | Observe::Contains { .. }
+    );
+    let started = Instant::now();
+    while is_file && !in_files(observe, folder) && started.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether files are as an attack leaves them.
+fn in_files(observe: &Observe, folder: &Folder) -> bool {
+    match observe {
+        Observe::Exists { path } => fs::symlink_metadata(folder.path(path)).is_ok(),
+        Observe::Absent { path } => fs::symlink_metadata(folder.path(path)).is_err(),
+        Observe::Islink { path } => fs::read_link(folder.path(path)).is_ok(),
+        Observe::Contains { path, text } => {
+            fs::read(folder.path(path)).is_ok_and(|bytes| contains(&bytes, &folder.fill(text)))
+        }
+        Observe::Output { .. } | Observe::Listener { .. } | Observe::Unix | Observe::Cmd { .. } | Observe::Timeout => {
+            false
+        }
     }
 }
 

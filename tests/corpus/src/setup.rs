@@ -18,7 +18,9 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// What leaves a mark at `@OUT@/canary`.
 const MARK: &str = "#include <fcntl.h>\n#include <unistd.h>\n\
     static void mark(void) { int f = open(\"@OUT@/canary\", O_CREAT | O_WRONLY, 0644); if (f >= 0) close(f); }\n";
-const WHEN_LOADED: &str = "__attribute__((constructor)) static void loaded(void) { mark(); }\n";
+/// With a function that those look for who load libraries of smart cards.
+const WHEN_LOADED: &str = "__attribute__((constructor)) static void loaded(void) { mark(); }\n\
+    int C_GetFunctionList(void **list) { (void) list; return 5; }\n";
 const WHEN_AUDITING: &str = "unsigned la_version(unsigned version) { mark(); return version; }\n";
 const WHEN_CONVERTING: &str = "int gconv_init(void *step) { (void) step; mark(); return 0; }\n\
     int gconv(void) { return 0; }\n";
