@@ -107,6 +107,7 @@ impl Keys {
                     hosts: checked(hosts, is_host, "host")?,
                 }
             }
+            TypeName::GitFormat => ValueType::GitFormat,
             TypeName::GitRevision => {
                 ValueType::GitRevision { paths: self.paths.take().is_some_and(Spanned::into_inner) }
             }
