@@ -83,6 +83,11 @@ impl ArgumentPattern {
         }
     }
 
+    /// Whether options may stand before the subcommand.
+    pub(crate) fn has_before(&self) -> bool {
+        matches!(self, Self::Grammar(grammar) if !grammar.before.flags.is_empty())
+    }
+
     /// The word of a subcommand without which the pattern fits nothing.
     pub(crate) fn first_word(&self) -> Option<&str> {
         match self {

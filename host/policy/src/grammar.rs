@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 mod occurs;
 mod parse;
 mod paths;
+mod pretty;
 mod stop;
 mod value;
 

@@ -61,6 +61,7 @@ impl Policy {
         let level = level.map_or(Level::Full, |Word(level)| level);
         let (unset, most) = ceilings::outermost(level);
         let base = Base {
+            patterns: grammar::Patterns::default(),
             lines: Lines::of(text),
             limits: ceilings::command(limits, unset, most, true)?,
             network: network.map_or_else(Network::default, |network| network.into_inner().0),
@@ -100,6 +101,7 @@ impl Policy {
 
 /// What programs inherit from the top of the file.
 struct Base {
+    patterns: grammar::Patterns,
     lines: Lines,
     limits: Limits,
     network: Network,
@@ -223,7 +225,7 @@ impl Base {
             (None, None, None) => ArgumentPattern::Any,
             (Some(leading), None, None) => ArgumentPattern::Leading(words(leading)?),
             (None, Some(exact), None) => ArgumentPattern::Exact(words(exact)?),
-            (None, None, Some(_)) => keys.pattern(effect, program_syntax)?,
+            (None, None, Some(_)) => keys.pattern(effect, program_syntax, &self.patterns)?,
             (Some(_), Some(exact), _) => {
                 let message = "a rule has either `leading-arguments` or `exact-arguments`, not both";
                 let help = "leave one out, or write two rules";

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::Rule;
 use crate::grammar::{Place, Stop, first_words};
 use crate::names::VariableName;
+use crate::{Effect, Rule};
+
+mod near;
+
+use near::Near;
 
 /// Rules in the order of the file, and sorted by what they say of arguments.
 ///
@@ -22,6 +26,8 @@ pub(crate) struct Rules {
     by_word: BTreeMap<String, Vec<usize>>,
     /// Those that have none.
     wordless: Vec<usize>,
+    /// What the nearest rule is found by, where none fits.
+    near: Near,
 }
 
 impl Rules {
@@ -38,7 +44,8 @@ impl Rules {
                 None => wordless.push(index),
             }
         }
-        Self { list, sorted, longest, by_word, wordless }
+        let near = Near::new(&list);
+        Self { list, sorted, longest, by_word, wordless, near }
     }
 
     /// In the order of the file.
@@ -77,6 +84,15 @@ impl Rules {
         }
         attempt(&self.wordless);
         fitting
+    }
+
+    /// Rules among which the nearest is, for arguments that none fits.
+    pub(crate) fn near(&self, arguments: &[String]) -> impl Iterator<Item = &Rule> {
+        let plain = self.near.plain(&self.list, arguments);
+        let of_word = first_words(arguments).filter_map(|index| self.by_word.get(&arguments[index])).flatten();
+        let others = self.near.others().chain(&self.wordless);
+        let indices = of_word.chain(others).copied().chain(plain);
+        indices.map(|index| &self.list[index]).filter(|rule| rule.effect != Effect::Deny)
     }
 
     fn of(&self, key: (&[String], bool)) -> impl Iterator<Item = &Rule> {

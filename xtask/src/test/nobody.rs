@@ -63,6 +63,7 @@ fn lay_out(root: &Path) -> Result<Vec<PathBuf>> {
     copy_tree(&project::components(), &root.join("components"), &|_| true)?;
     copy_tree(&project::root().join("tests/data"), &root.join("data"), &|_| true)?;
     copy_tree(&project::root().join("docs"), &root.join("docs"), &|_| true)?;
+    fs::copy(project::root().join("README.md"), root.join("README.md")).context("can't copy README.md")?;
     let is_policy = |file: &Path| file.file_name().is_some_and(|name| name == "portcullis.toml");
     copy_tree(&project::root().join("guest-examples"), &root.join("guest-examples"), &is_policy)?;
 

@@ -1,14 +1,14 @@
 //! Why no rule fits: the rule that comes nearest, and where it stops.
 
 use crate::grammar::{Place, Stop};
-use crate::{Code, Effect, Policy, Problem, ProgramEntry, Rule};
+use crate::{Code, Policy, Problem, ProgramEntry, Rule};
 
 impl ProgramEntry {
     /// The rule that fits the most arguments, and where it stops; rules that deny don't count. For arguments that no
     /// rule fits.
     pub(crate) fn nearest(&self, arguments: &[String], place: &Place<'_>) -> Option<(&Rule, Stop<'_>)> {
-        let stops = self.rules.iter().filter(|rule| rule.effect != Effect::Deny);
-        stops
+        self.rules
+            .near(arguments)
             .filter_map(|rule| rule.fits(arguments, place).err().map(|stop| (rule, stop)))
             .max_by(|(rule, a), (other, b)| a.at.cmp(&b.at).then_with(|| other.id.cmp(&rule.id)))
     }

@@ -90,6 +90,7 @@ pub(crate) enum TypeName {
     PathWrite,
     Url,
     GitRevision,
+    GitFormat,
 }
 
 impl<'de> Deserialize<'de> for Strings {

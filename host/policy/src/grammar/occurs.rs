@@ -53,7 +53,11 @@ impl Occurrence {
             return is_long && !given.is_empty() && bare.starts_with(given);
         }
         match self.syntax {
-            Syntax::LongSingleDash => behind.starts_with(bare),
+            // One or two letters are names of their own: `-o` is no `-okdir`.
+            Syntax::LongSingleDash => {
+                let given = behind.split('=').next().unwrap_or_default();
+                behind.starts_with(bare) || (given.len() > 2 && bare.starts_with(given))
+            }
             Syntax::Gnu | Syntax::Posix | Syntax::None => !name.starts_with("--") && behind.contains(bare),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::Place;
+use super::pretty::is_plain_format;
 use crate::show::excerpt;
 
 /// What a value may be.
@@ -39,6 +40,8 @@ pub(crate) enum ValueType {
     GitRevision {
         paths: bool,
     },
+    /// A commit format that only prints what commits hold.
+    GitFormat,
 }
 
 /// A regular expression that must match the whole value. It matches in time linear in the value.
@@ -101,6 +104,7 @@ impl ValueType {
             Self::PathWrite => "path-write",
             Self::Url { .. } => "url",
             Self::GitRevision { .. } => "git-revision",
+            Self::GitFormat => "git-format",
         }
     }
 
@@ -115,6 +119,7 @@ impl ValueType {
             Self::PathWrite => place.can_write(text),
             Self::Url { schemes, hosts } => is_url(text, schemes, hosts),
             Self::GitRevision { paths } => is_revision(text, *paths),
+            Self::GitFormat => is_plain_format(text),
         }
     }
 }
@@ -184,6 +189,7 @@ impl fmt::Display for Value {
                 listed(f, "a URL with the scheme ", schemes)?;
                 listed(f, " on the host ", hosts)
             }
+            ValueType::GitFormat => f.write_str("a commit format of git that starts no program"),
             ValueType::GitRevision { paths: false } => f.write_str("a git revision"),
             ValueType::GitRevision { paths: true } => f.write_str("a git revision, with a path or without"),
         }?;

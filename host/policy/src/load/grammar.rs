@@ -12,6 +12,7 @@ mod flags;
 mod values;
 
 use flags::Reader;
+pub(super) use values::Patterns;
 
 /// The keys of a rule that make up its grammar, each with its place.
 pub(super) struct Keys {
@@ -57,18 +58,23 @@ impl Keys {
     }
 
     /// The pattern that they make, in a program of this syntax.
-    pub(super) fn pattern(self, effect: Effect, program: Syntax) -> Result<ArgumentPattern, PolicyError> {
+    pub(super) fn pattern(
+        self,
+        effect: Effect,
+        program: Syntax,
+        patterns: &Patterns,
+    ) -> Result<ArgumentPattern, PolicyError> {
         match effect {
             Effect::Allow | Effect::Ask => {
-                self.grammar(program).map(|grammar| ArgumentPattern::Grammar(Box::new(grammar)))
+                self.grammar(program, patterns).map(|grammar| ArgumentPattern::Grammar(Box::new(grammar)))
             }
             Effect::Deny => {
-                self.occurrence(program).map(|occurrence| ArgumentPattern::Occurrence(Box::new(occurrence)))
+                self.occurrence(program, patterns).map(|occurrence| ArgumentPattern::Occurrence(Box::new(occurrence)))
             }
         }
     }
 
-    fn grammar(self, program: Syntax) -> Result<Grammar, PolicyError> {
+    fn grammar(self, program: Syntax, patterns: &Patterns) -> Result<Grammar, PolicyError> {
         let Self {
             syntax,
             negative_numbers,
@@ -83,7 +89,7 @@ impl Keys {
         let syntax = syntax.map_or(program, |syntax| syntax.into_inner().0);
         let subcommand = words(subcommand)?;
         let negatives = negative_numbers.as_ref().is_some_and(|negative| *negative.get_ref());
-        let reader = Reader { syntax, negatives };
+        let reader = Reader { patterns, syntax, negatives };
         if let Some(key) = &negative_numbers
             && syntax == Syntax::None
         {
@@ -102,7 +108,7 @@ impl Keys {
             }
         };
         let flags = flags.map(Spanned::into_inner).unwrap_or_default();
-        let main = Section { flags: reader.grouped(flags, conflicts, required)?, slots: slots(positionals)? };
+        let main = Section { flags: reader.grouped(flags, conflicts, required)?, slots: slots(positionals, patterns)? };
         let after = match after_double_dash {
             None => None,
             Some(after) if syntax == Syntax::None => {
@@ -113,14 +119,17 @@ impl Keys {
                 let span = after.span();
                 let Table(AfterTable { flags, conflicts, required, positionals }) = after.into_inner();
                 let positionals = positionals.map(|slots| Spanned::new(span, slots));
-                Some(Section { flags: reader.grouped(flags, conflicts, required)?, slots: slots(positionals)? })
+                Some(Section {
+                    flags: reader.grouped(flags, conflicts, required)?,
+                    slots: slots(positionals, patterns)?,
+                })
             }
         };
         Ok(Grammar { syntax, negative_numbers: negatives, before, subcommand, main, after })
     }
 
     /// Of a rule that denies: it names a subcommand and options.
-    fn occurrence(self, program: Syntax) -> Result<Occurrence, PolicyError> {
+    fn occurrence(self, program: Syntax, patterns: &Patterns) -> Result<Occurrence, PolicyError> {
         let Self {
             syntax,
             negative_numbers,
@@ -156,7 +165,7 @@ impl Keys {
             let help = "name one, or leave all keys about arguments out to deny everything";
             return Err(PolicyError::new(place.unwrap_or_default(), message).help(help));
         }
-        let flags = Reader { syntax, negatives: false }.denied(flags)?;
+        let flags = Reader { patterns, syntax, negatives: false }.denied(flags)?;
         Ok(Occurrence { syntax, subcommand, names: flags })
     }
 }
@@ -175,7 +184,7 @@ fn words(key: Option<Spanned<Strings>>) -> Result<Vec<String>, PolicyError> {
 }
 
 /// Operands.
-fn slots(key: Option<Spanned<Slots>>) -> Result<Vec<Slot>, PolicyError> {
+fn slots(key: Option<Spanned<Slots>>, patterns: &Patterns) -> Result<Vec<Slot>, PolicyError> {
     const MAX: usize = 16;
     let Some(key) = key else { return Ok(Vec::new()) };
     let span = key.span();
@@ -188,7 +197,7 @@ fn slots(key: Option<Spanned<Slots>>) -> Result<Vec<Slot>, PolicyError> {
     for table in tables {
         let place = if table.span().is_empty() { span.clone() } else { table.span() };
         let Table(table) = table.into_inner();
-        let (value, min, max) = values::operand(table)?;
+        let (value, min, max) = values::operand(table, patterns)?;
         let most = Request::MAX_ARGUMENTS as u64;
         let count = |count: Option<u64>, unset: usize| match count {
             None => Some(unset),

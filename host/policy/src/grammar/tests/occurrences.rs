@@ -46,7 +46,7 @@ fn a_number_is_denied() {
 fn single_dash_names_are_denied_with_what_is_glued_to_them() {
     assert_denied(
         "syntax = \"long-single-dash\"\nflags = { \"-exec\" = {}, \"-o\" = {} }",
-        &[&["-exec"], &["--exec"], &["-exec=x"], &["-execdir"], &["-ofile"], &["--exe"]],
+        &[&["-exec"], &["--exec"], &["-exec=x"], &["-execdir"], &["-ofile"], &["--exe"], &["-exe=x"]],
         &[&["-e"], &["-ex"], &["exec"], &["-name"], &["-name", "o"]],
     );
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::owned;
-use crate::{Decision, Effect, Facts, Identity, Policy, ProgramFact, Request};
+use crate::grammar::{Place, Stop};
+use crate::{Decision, Effect, Facts, Identity, Policy, ProgramFact, Request, Rule};
 
 /// Keys of rules that allow or ask.
 const GRAMMARS: &[&str] = &[
@@ -16,6 +17,8 @@ const GRAMMARS: &[&str] = &[
     "flags = { \"-a\" = {} }\nafter-double-dash = { flags = { \"-o\" = {} }, positionals = { type = \"text\" } }",
     "negative-numbers = true\npositionals = { type = \"int\" }\nflags = { \"-a\" = { value = \"text\", optional = true } }\nrequired = [\"-a\"]",
     "leading-arguments = [\"s\"]",
+    "leading-arguments = [\"-a\", \"-o\"]",
+    "exact-arguments = [\"-a\", \"x\", \"s\"]",
     "",
 ];
 
@@ -101,6 +104,26 @@ proptest! {
             Decision::Ask(_) => prop_assert!(!matches!(after, Decision::Allow(_))),
             Decision::Allow(_) | Decision::Deny(_) => {}
         }
+    }
+
+    /// The nearest rule is found without looking at each; looking at each comes to the same.
+    #[test]
+    fn the_nearest_rule_is_that_in_which_the_arguments_get_furthest(
+        rules in prop::collection::vec(sketch(), 1..8),
+        arguments in arguments(),
+    ) {
+        let policy = policy(&rules);
+        let entry = policy.programs().next().unwrap();
+        let place = Place { write: &[".".to_owned()], ..Place::default() };
+        if !entry.rules.fitting(&arguments, &place).is_empty() {
+            return Ok(());
+        }
+        let stops = entry.rules.iter().filter(|rule| rule.effect != Effect::Deny);
+        let furthest = stops
+            .map(|rule| (rule, rule.fits(&arguments, &place).unwrap_err()))
+            .max_by(|(rule, a), (other, b)| a.at.cmp(&b.at).then_with(|| other.id.cmp(&rule.id)));
+        let id = |found: Option<(&Rule, Stop<'_>)>| found.map(|(rule, stop)| (rule.id.clone(), stop.at));
+        prop_assert_eq!(id(entry.nearest(&arguments, &place)), id(furthest));
     }
 
     /// Parts stand in order, are texts of their arguments, and of what is allowed nothing is left out.

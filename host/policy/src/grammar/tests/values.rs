@@ -181,3 +181,53 @@ fn revisions_of_git() {
     assert_values("type = \"git-revision\"", &right, &[&wrong[..], &with_path[..]].concat());
     assert_values("type = \"git-revision\", paths = true", &[&right[..], &with_path[..]].concat(), &wrong);
 }
+
+#[test]
+fn formats_of_git_that_start_nothing() {
+    assert_values(
+        "type = \"git-format\"",
+        &[
+            "",
+            "oneline",
+            "format:",
+            "format:text",
+            "%h %s",
+            "tformat:%an <%ae>%n%ci",
+            "%h%x00%as%x00%aN%x00%s",
+            "%C(auto)%h%d%Creset %<(20,trunc)%s%>>|(40)%ar",
+            "%+b% D%-s",
+            "%%G?",
+            "%(trailers:key=Fixes,valueonly)%(decorate)%w(80,1,2)%B",
+            "%gd %gs",
+        ],
+        &[
+            "%G?",
+            "%GS",
+            "%h %+G?",
+            "%%%G?",
+            "format:%GK",
+            "%(describe)",
+            "%(describe:tags)",
+            "%(trailersx)",
+            "%(trailers",
+            "%",
+            "%h %",
+            "%q",
+            "%a",
+            "%ax",
+            "%xg0",
+            "%x0",
+            "%C(red",
+            "%-%G?",
+            "% %G?",
+            "%w(%G?)",
+            "%<(%G?)x",
+            "%(trailers:separator=%G?)",
+            "%<20",
+            "%é",
+            "one",
+            "mine",
+            "text",
+        ],
+    );
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_spanned::Spanned;
 
 use super::super::Span;
-use super::values;
+use super::values::{self, Patterns};
 use crate::file::{FlagTable, FlagTables, Strings};
 use crate::grammar::{Flag, FlagValue, Flags, Spelling, Value};
 use crate::show::excerpt;
@@ -14,12 +14,13 @@ use crate::value::Table;
 use crate::{PolicyError, Syntax};
 
 /// What reading options depends on.
-pub(super) struct Reader {
+pub(super) struct Reader<'a> {
+    pub(super) patterns: &'a Patterns,
     pub(super) syntax: Syntax,
     pub(super) negatives: bool,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// Options, and what is said of several of them.
     pub(super) fn grouped(
         &self,
@@ -76,7 +77,7 @@ impl Reader {
                     }
                     None
                 }
-                Some(value) => Some(self.flag_value(&own, keys.value(value)?, optional, glued)?),
+                Some(value) => Some(self.flag_value(&own, keys.value(value, self.patterns)?, optional, glued)?),
             };
             if own.iter().any(|name| name == Flags::NUMBER) && (value.is_none() || own.len() > 1) {
                 let message = format!("`{}` has a value, the number, and no other name", Flags::NUMBER);

@@ -1,5 +1,8 @@
 //! Types of values, from their keys.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use serde_spanned::Spanned;
 
 use super::super::Span;
@@ -8,6 +11,22 @@ use crate::file::{SlotTable, TypeName};
 use crate::grammar::{Expression, Value, ValueType};
 use crate::show::excerpt;
 use crate::value::Word;
+
+/// The regular expressions of a policy, each compiled once: rules of a program often share theirs.
+#[derive(Default)]
+pub(in super::super) struct Patterns(RefCell<BTreeMap<String, Expression>>);
+
+impl Patterns {
+    fn expression(&self, source: &str) -> Result<Expression, String> {
+        let mut known = self.0.borrow_mut();
+        if let Some(expression) = known.get(source) {
+            return Ok(expression.clone());
+        }
+        let expression = Expression::new(source)?;
+        known.insert(source.to_owned(), expression.clone());
+        Ok(expression)
+    }
+}
 
 type List = Spanned<Vec<Spanned<String>>>;
 
@@ -24,10 +43,10 @@ pub(super) struct Keys {
 }
 
 /// An operand's value, and how many of them, at the least and at the most.
-pub(super) fn operand(table: SlotTable) -> Result<(Value, Option<u64>, Option<u64>), PolicyError> {
+pub(super) fn operand(table: SlotTable, patterns: &Patterns) -> Result<(Value, Option<u64>, Option<u64>), PolicyError> {
     let SlotTable { kind, min, max, least, most, values, pattern, schemes, hosts, paths, also } = table;
     let keys = Keys { least, most, values, pattern, schemes, hosts, paths, also };
-    Ok((keys.value(kind)?, min.map(Spanned::into_inner), max.map(Spanned::into_inner)))
+    Ok((keys.value(kind, patterns)?, min.map(Spanned::into_inner), max.map(Spanned::into_inner)))
 }
 
 impl Keys {
@@ -49,13 +68,13 @@ impl Keys {
         .min_by_key(|span| span.start)
     }
 
-    pub(super) fn value(mut self, kind: Spanned<Word<TypeName>>) -> Result<Value, PolicyError> {
+    pub(super) fn value(mut self, kind: Spanned<Word<TypeName>>, patterns: &Patterns) -> Result<Value, PolicyError> {
         let span = kind.span();
         let also = match self.also.take() {
             None => Vec::new(),
             Some(list) => texts(list)?,
         };
-        let kind = self.kind(kind.into_inner().0, &span)?;
+        let kind = self.kind(kind.into_inner().0, &span, patterns)?;
         // What is left has not been used.
         if let Some(span) = self.place() {
             let message = format!("the type `{}` has no use for this key", kind.word());
@@ -64,7 +83,7 @@ impl Keys {
         Ok(Value { kind, also })
     }
 
-    fn kind(&mut self, name: TypeName, span: &Span) -> Result<ValueType, PolicyError> {
+    fn kind(&mut self, name: TypeName, span: &Span, patterns: &Patterns) -> Result<ValueType, PolicyError> {
         let missing = |key: &str, example: &str| {
             let message = format!("the type needs the key `{key}` beside it");
             PolicyError::new(span.clone(), message).help(format!("write, for example, `{example}`"))
@@ -89,7 +108,7 @@ impl Keys {
             }
             TypeName::Regex => {
                 let pattern = self.pattern.take().ok_or_else(|| missing("pattern", "pattern = '[a-z]+'"))?;
-                let expression = Expression::new(pattern.get_ref()).map_err(|problem| {
+                let expression = patterns.expression(pattern.get_ref()).map_err(|problem| {
                     let message = format!("the regular expression can't be used: {problem}");
                     PolicyError::new(pattern.span(), message)
                         .help("it is written as for Rust's crate `regex`, and matches the whole value")
@@ -107,6 +126,7 @@ impl Keys {
                     hosts: checked(hosts, is_host, "host")?,
                 }
             }
+            TypeName::GitFormat => ValueType::GitFormat,
             TypeName::GitRevision => {
                 ValueType::GitRevision { paths: self.paths.take().is_some_and(Spanned::into_inner) }
             }
