@@ -12,6 +12,7 @@ use crate::{process, project};
 
 mod dependencies;
 mod package;
+mod platforms;
 mod wit;
 
 /// A check returns the reasons for what it had to skip.
@@ -20,6 +21,7 @@ type Check = fn() -> Result<Vec<String>>;
 const CHECKS: &[(&str, Check)] = &[
     ("fmt", fmt),
     ("lints", lints),
+    ("platforms", platforms::check),
     ("docs", docs),
     ("wit", wit::check),
     ("examples", examples),

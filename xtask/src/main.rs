@@ -23,7 +23,8 @@ Usage: cargo xtask COMMAND
 
   demo                    builds everything, and reports on this repository by a component, through a policy
   test                    all checks and all tests, as you and (where you are root) as nobody; what CI runs
-  check [NAME…]           all checks, or these: fmt lints docs wit examples dependencies package
+  check [NAME…]           all checks, or these: fmt lints platforms docs wit examples
+                          dependencies package
   guests                  builds the components into target/components
   bench [NAME…] [--json]  builds what the benches need, and runs them
   corpus --bypasses FILE --real | --usage FILE --real

@@ -35,7 +35,7 @@ impl Toolchain {
             Some(choice) if !choice.is_empty() => bail!("{CHOICE} knows only one value: debian"),
             Some(_) | None => {}
         }
-        if default_has_target() {
+        if default_has(TARGET) {
             return Ok(Self::Default);
         }
         let made_before = project::cache("wasi-toolchain")?.join(".stamp").exists();
@@ -45,7 +45,7 @@ impl Toolchain {
                 let added = process::succeeds_within(RUSTUP_TIME, rustup.args(["target", "add", TARGET]));
                 added.then_some(()).context("rustup can't add it")
             });
-            if added.is_ok() && default_has_target() {
+            if added.is_ok() && default_has(TARGET) {
                 return Ok(Self::Default);
             }
         }
@@ -96,9 +96,10 @@ fn clean(command: &mut Command) -> &mut Command {
     variables.into_iter().fold(command, |command, variable| command.env_remove(variable))
 }
 
-fn default_has_target() -> bool {
+/// Whether the compiler that builds the host has the standard library of this target.
+pub(crate) fn default_has(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
-    rustc.args(["--print", "target-libdir", "--target", TARGET]).stderr(Stdio::null());
+    rustc.args(["--print", "target-libdir", "--target", target]).stderr(Stdio::null());
     let Ok(output) = rustc.output() else {
         return false;
     };
