@@ -14,6 +14,7 @@ use crate::cgroup::Cgroup;
 use crate::deny;
 use crate::guard::{GuardError, Kind};
 use crate::key::Key;
+use crate::reach::Reach;
 use crate::sandbox::Sandbox;
 use crate::trial;
 
@@ -51,6 +52,8 @@ struct Ready {
     used: u64,
     /// Nobody looks for it any more.
     retired: bool,
+    /// What the newest command reaches, so that the next finds its ruleset made.
+    reach: Option<Reach>,
 }
 
 impl Ready {
@@ -134,12 +137,15 @@ pub(crate) fn confinement() -> (Kind, Option<&'static GuardError>) {
     (*kind, refusal.as_ref())
 }
 
-/// A sandbox for one command: a ready one, else one made on the spot.
-pub(crate) fn take(key: &Arc<Key>) -> Result<Sandbox, GuardError> {
+/// A sandbox for one command, which reaches this: a ready one, else one made on the spot.
+pub(crate) fn take(key: &Arc<Key>, reach: Option<&Reach>) -> Result<Sandbox, GuardError> {
     let shelf = shelf(key);
     let (ready, is_empty) = {
         let mut ready = lock(&shelf.ready);
         ready.taken += 1;
+        if ready.reach.as_ref() != reach {
+            ready.reach = reach.cloned();
+        }
         let parked = ready.parked.pop();
         let is_empty = parked.is_none();
         if is_empty && ready.taken > 1 {
@@ -315,17 +321,21 @@ fn keep_house(tasks: &Receiver<Task>, (count, gone): &(Mutex<usize>, Condvar)) {
 /// Makes what is wanted, of what is clean first. One that is not wanted any more when it is made comes back.
 fn refill(shelf: &Shelf) -> Option<Sandbox> {
     loop {
-        let clean = {
+        let (clean, reach) = {
             let mut ready = lock(&shelf.ready);
             if !ready.lacks() {
                 return None;
             }
-            ready.clean.pop()
+            (ready.clean.pop(), ready.reach.clone())
         };
         // Where it fails now (no processes left, say) the next command tries itself, and says why.
         let mut sandbox = clean.map_or_else(|| Sandbox::make(&shelf.key), Ok).ok()?;
         if sandbox.park().is_err() {
             return Some(sandbox);
+        }
+        if let Some(reach) = reach {
+            // Where it fails the command says so.
+            let _made = sandbox.ruleset(&reach);
         }
         let mut ready = lock(&shelf.ready);
         if !ready.lacks() {

@@ -59,13 +59,11 @@ pub fn start(approved: Approved, receipt: IntentReceipt, streams: Streams) -> Re
     }
     let (theirs, ours) = pipes(streams, allowed.merge_stderr())?;
     let key = Arc::new(Key::of(&approved));
-    let mut sandbox = pool::take(&key).map_err(StartError::Guard)?;
+    let reach = key.confined.as_ref().map(|confined| Reach::of(&approved, confined.network));
+    let mut sandbox = pool::take(&key, reach.as_ref()).map_err(StartError::Guard)?;
     sandbox.limit(limits.kernel);
     let prepared = Prepared::new(&approved, &sandbox).map_err(StartError::Nul)?;
-    let ruleset = match &key.confined {
-        Some(confined) => sandbox.ruleset(&Reach::of(&approved, confined.network)),
-        None => Ok(None),
-    };
+    let ruleset = reach.as_ref().map_or(Ok(None), |reach| sandbox.ruleset(reach));
     let ruleset = ruleset.map_err(|error| start_error(&approved, SpawnError::no_ruleset(error)))?;
     let order = prepared.order(&approved, &theirs, ruleset.as_ref().map(|ruleset| ruleset.as_fd()));
 
