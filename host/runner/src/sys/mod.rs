@@ -5,7 +5,9 @@
 //! | `call.rs` | the system calls of children that share our memory |
 //! | `clone.rs` | starting such a child |
 //! | `stack.rs` | its stack |
-//! | `park.rs` | a process that waits to become a command, and becomes it |
+//! | `park.rs` | making a process that waits to become a command, and telling it to |
+//! | `command.rs` | what that process does |
+//! | `order.rs` | what it is made for, and what it becomes |
 //! | `message.rs` | the message that it waits for |
 //! | `step.rs` | where that can fail |
 //! | `strings.rs` | argv and environment |
@@ -18,12 +20,14 @@
 
 mod call;
 mod clone;
+mod command;
 mod features;
 mod guard;
 mod landlock;
 mod message;
 pub(crate) mod mounts;
 mod namespaces;
+mod order;
 mod park;
 mod pidfd;
 mod signals;
@@ -37,7 +41,8 @@ pub(crate) use features::{has_close_range, seccomp_can_refuse};
 pub(crate) use guard::file as guard_file;
 pub(crate) use landlock::landlock_abi;
 pub(crate) use namespaces::{GuardError, GuardStep, mount, start_guard};
-pub(crate) use park::{Directory, Order, Ordered, Parked, Powers, Program, ResourceLimit, Scope, Setup, park};
+pub(crate) use order::{Directory, Order, Powers, Program, ResourceLimit, Scope, Setup};
+pub(crate) use park::{Ordered, Parked, park};
 pub(crate) use pidfd::watch;
 pub(crate) use signals::{child_signal_is_ignored, restore_child_signal};
 pub(crate) use stack::Stack;

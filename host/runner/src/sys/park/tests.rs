@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use rustix::fs::{Mode, OFlags};
 
 use super::*;
-use crate::seccomp::{Execution, Purpose};
+use crate::seccomp::{Execution, Filter, Purpose};
+use crate::sys::order::{Directory, Powers, ResourceLimit};
+use crate::sys::strings::Strings;
 use crate::sys::wait::wait;
 
 fn open(path: &str) -> OwnedFd {
