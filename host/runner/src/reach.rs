@@ -23,13 +23,14 @@ pub(crate) struct Reach {
 
 /// Directories of programs. Where it is listed what may be executed, other programs can't be read either: the loader
 /// executes what it can read (`ld.so PROGRAM`).
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "/usr/bin",
     "/usr/sbin",
     "/usr/games",
     "/usr/libexec",
     "/usr/local/bin",
     "/usr/local/sbin",
+    "/usr/local/libexec",
     "/usr/local/games",
     "/usr/lib/git-core",
     "/bin",

@@ -13,13 +13,28 @@ use anyhow::{Context as _, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How a command ended.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Ended {
     /// `None` = it was killed, by us if it took too long.
     pub(crate) code: Option<i32>,
     pub(crate) timed_out: bool,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    _left: Left,
+}
+
+/// What a command left behind in its process group, until nobody looks at its end any more: a process that is on its
+/// way to a session of its own is still in it.
+#[derive(Debug)]
+struct Left(Option<Pid>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // There need not be any.
+            let _gone = kill_process_group(group, Signal::KILL);
+        }
+    }
 }
 
 /// A command in a session of its own: no terminal, and all of it can be killed.
@@ -46,15 +61,14 @@ pub(crate) fn run(command: &mut Command, stdin: Option<&str>, limit: Duration, f
         }
         let _nobody_waits = done.send(child.wait());
     });
-    let ended = is_done.recv_timeout(limit);
-    if let Some(group) = group {
-        // What it left behind goes as well, where there is anything.
-        let _gone = kill_process_group(group, Signal::KILL);
-    }
-    let (code, timed_out) = match ended {
+    let left = Left(group);
+    let (code, timed_out) = match is_done.recv_timeout(limit) {
         Ok(status) => (status?.code(), false),
-        Err(_) => (is_done.recv()??.code(), true),
+        Err(_) => {
+            drop(Left(group));
+            (is_done.recv()??.code(), true)
+        }
     };
     let text = |path| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok(Ended { code, timed_out, stdout: text(&out)?, stderr: text(&err)? })
+    Ok(Ended { code, timed_out, stdout: text(&out)?, stderr: text(&err)?, _left: left })
 }
