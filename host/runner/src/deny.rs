@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 
-use crate::view::{View, ViewError, deny_error};
+use crate::view::{View, ViewError, deny_error, file_above};
 
 /// Placeholders that sandboxes of this process need, with their locks.
 static HELD: Mutex<BTreeMap<PathBuf, OwnedFd>> = Mutex::new(BTreeMap::new());
@@ -26,6 +26,10 @@ pub(crate) fn hold(view: &View) -> Result<(), ViewError> {
     let workspace = Path::new(&view.workspace);
     for path in &view.deny {
         let whole = workspace.join(path);
+        if file_above(workspace, path).is_some() {
+            // Nothing can be made below a file; it is pinned instead.
+            continue;
+        }
         let mut above: Vec<&Path> = whole.ancestors().skip(1).take_while(|place| *place != workspace).collect();
         above.reverse();
         for place in above {

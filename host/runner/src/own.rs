@@ -1,12 +1,12 @@
 //! What is a confined command's own: places for its temporary files, and in namespaces its root and /proc.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, Stat};
+use rustix::fs::{AtFlags, Mode, Stat, StatxAttributes, StatxFlags};
 
 use crate::guard::{Guard, GuardError};
-use crate::view::{TEMPORARY, View};
+use crate::view::{TEMPORARY, View, file_above};
 
 /// Places that one sandbox has, and no other process.
 #[derive(Debug)]
@@ -101,7 +101,18 @@ impl Own {
         };
         let own = device(".");
         let workspace = view.workspace.trim_start_matches('/');
-        own.is_some() && view.deny.iter().all(|path| device(&format!("{workspace}/{path}")) == own)
+        let is_pinned = |file: &Path| {
+            let path = format!("{}", file.display());
+            let path = path.trim_start_matches('/');
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            let found = rustix::fs::statx(root, path, flags, StatxFlags::BASIC_STATS);
+            found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+        };
+        own.is_some()
+            && view.deny.iter().all(|path| match file_above(Path::new(&view.workspace), path) {
+                Some(file) => is_pinned(&file),
+                None => device(&format!("{workspace}/{path}")) == own,
+            })
     }
 
     /// Whether nothing is left there. What can't be looked at is not clean.

@@ -184,6 +184,9 @@ impl View {
         }
         tree.proc()?;
         for path in &self.deny {
+            if file_above(Path::new(&self.workspace), path).is_some() {
+                continue;
+            }
             let path = Path::new(&self.workspace).join(path);
             let metadata = fs::symlink_metadata(&path).map_err(|error| deny_error(&path, &error.to_string()))?;
             tree.mask(&text(&path)?, metadata.is_dir())?;
@@ -225,7 +228,13 @@ impl View {
             writable.push(resolved);
         }
         // What lies above a denied path is pinned by a mount: renaming it would get round the mask.
+        let files: BTreeSet<PathBuf> = self.deny.iter().filter_map(|path| file_above(workspace, path)).collect();
+        for place in &files {
+            let bind = Bind::new(&text(place)?, inner | READ_ONLY);
+            binds.push(bind.ok_or_else(|| deny_error(place, "it is gone"))?);
+        }
         let above: BTreeSet<PathBuf> = self.deny.iter().flat_map(|path| above(workspace, path)).collect();
+        let above = above.into_iter().filter(|place| !files.iter().any(|file| place.starts_with(file)));
         for place in above {
             let below = place.strip_prefix(workspace).unwrap_or(&place);
             let found = identity_below(workspace, below);
@@ -261,6 +270,14 @@ fn identity_below(workspace: &Path, below: &Path) -> std::io::Result<(u64, u64, 
 fn above(workspace: &Path, path: &str) -> Vec<PathBuf> {
     let whole = workspace.join(path);
     whole.ancestors().skip(1).take_while(|place| *place != workspace).map(Path::to_owned).collect()
+}
+
+/// The file that stands where a directory above a path of the workspace would be: `.git` of a linked worktree. Nothing can
+/// be below it; pinned and read-only it stays what it is.
+pub(crate) fn file_above(workspace: &Path, path: &str) -> Option<PathBuf> {
+    above(workspace, path)
+        .into_iter()
+        .find(|place| fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_file()))
 }
 
 /// The place itself, or for `/` what lies there and is not a command's own.

@@ -229,3 +229,23 @@ async fn what_the_user_replaces_between_two_commands_is_masked_again() {
         assert_ne!(bench.sh("read -r line < .env && echo \"$line\"").await.status, Status::Exited(0), "{round}");
     }
 }
+
+/// As in a linked worktree or a submodule.
+#[tokio::test]
+async fn a_file_where_a_denied_path_would_lie_below_stays_that_file() {
+    if !confines(Level::Full) {
+        return;
+    }
+    let bench = Bench::made(
+        "full",
+        &format!("env.set.PATH = \"/usr/bin:/bin\"\n{}", program("sh", "children = \"any\"")),
+        |folder| fs::write(folder.join("workspace/.git"), "gitdir: elsewhere\n").unwrap(),
+    );
+    for _ in 0..2 {
+        assert_eq!(output(&bench, "cat .git").await, "gitdir: elsewhere\n");
+        for script in ["echo a > .git", "mv .git away", "rm .git", "touch new && mv new .git"] {
+            assert_ne!(bench.sh(script).await.status, Status::Exited(0), "{script}");
+        }
+    }
+    assert_eq!(fs::read_to_string(bench.workspace().join(".git")).unwrap(), "gitdir: elsewhere\n");
+}
